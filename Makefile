@@ -1,0 +1,66 @@
+# likewise: the few commands there are. Each one makes what it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+RUNS ?= 3
+PAPER ?= all
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo test test-latest lint soak bench reproduce docs clean
+
+help:  ## list these commands
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
+
+# One environment, two depths: "core" is what a user installs, "dev" adds the pinned tools.
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "likewise needs Python 3.11 or newer; $(PYTHON) is older. Try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.core: pyproject.toml | $(VENV)/.made
+	@test -e $(VENV)/.dev || { echo "installing likewise into $(VENV) ..."; $(PIP) install -e '.[plot]'; }
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml requirements/ci.txt | $(VENV)/.made
+	@echo "installing the pinned developer environment into $(VENV) ..."
+	@$(PIP) install -r requirements/ci.txt
+	@$(PIP) install --no-deps -e .
+	@touch $@
+
+venv: $(VENV)/.dev  ## everything a developer needs, in .venv
+
+demo: $(VENV)/.core  ## cluster bundled data before and after some answers
+	@$(BIN)/likewise demo
+
+lint: $(VENV)/.dev  ## ruff, mypy, import-linter
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+test: $(VENV)/.dev lint  ## lint and all tests, with the pinned versions
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2
+
+test-latest:  ## the same tests with the newest release of everything, in .venv-latest
+	@$(PYTHON) -m venv .venv-latest
+	@.venv-latest/bin/python -m pip --disable-pip-version-check -q install -U -e '.[dev]'
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-latest/bin/pytest -n 2
+
+soak: $(VENV)/.dev  ## a million random constraint sets: no crash but the named errors
+	@$(BIN)/python tests/soak_constraints.py --sets 1000000
+
+bench: $(VENV)/.dev  ## time, memory and score beside the peers; writes docs/benchmarks.md
+	@$(BIN)/python -m benchmarks
+
+reproduce: $(VENV)/.dev  ## a paper's tables: make reproduce PAPER=sklr RUNS=3
+	@$(BIN)/likewise reproduce $(PAPER) --runs $(RUNS)
+
+docs: $(VENV)/.dev  ## the documentation, in docs/_build/html
+	@$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+clean:  ## remove what these commands made
+	rm -rf $(VENV) .venv-latest docs/_build docs/auto_examples docs/api/generated dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
