@@ -1,0 +1,162 @@
+"""Tell how far a long loop has come, on stderr, and only when asked to.
+
+Every loop that may run for long is written `for item in track(items, "what is done")`. That costs
+one comparison a loop until `show_progress()` is called. Then a loop shows itself once it has run
+for `DELAY_SECONDS`: as a bar when stderr is a terminal, otherwise as plain lines at doubling
+intervals, so that a log of an hour's work holds about a dozen. Nothing is ever written to stdout.
+
+rich draws. It is imported when the first bar is, so that this room runs without it.
+"""
+
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from types import SimpleNamespace
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+DELAY_SECONDS = 0.5  # a loop shorter than this never shows: nested short loops would only flicker
+
+# The one display of the process. rich keeps a single live area a console, so nested loops share it.
+_screen = SimpleNamespace(shown=False, bars=None, lock=threading.Lock())
+
+
+def show_progress(on: bool = True) -> None:
+    """Switch the progress of long loops on, or off again.
+
+    Progress goes to stderr; the results and stdout are the same with and without it. It is off
+    until this is called, and the setting holds for the process: worker processes stay silent.
+
+    Parameters
+    ----------
+    on : bool, default=True
+        Whether loops that start from now on show how far they have come.
+
+    Examples
+    --------
+    >>> from likewise.numerics.progress import show_progress, track
+    >>> show_progress()
+    >>> sum(track(range(10), "adding"))  # too short to be drawn
+    45
+    >>> show_progress(False)
+    """
+    _screen.shown = bool(on)
+
+
+def track(iterable: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
+    """Yield the items of `iterable`, telling how many are done if `show_progress()` is on.
+
+    Parameters
+    ----------
+    iterable : iterable
+        What is looped over. It is drawn from lazily, one item at a time.
+    what : str
+        What the loop does, as in "projecting onto triples".
+    total : int, default=None
+        How many items there are. None takes `len(iterable)` where there is one.
+
+    Yields
+    ------
+    item
+        The items of `iterable`, unchanged and in order.
+
+    Examples
+    --------
+    >>> from likewise.numerics.progress import track
+    >>> [k for k in track("abc", "spelling")]
+    ['a', 'b', 'c']
+    """
+    if not _screen.shown:
+        yield from iterable
+        return
+    if total is None:
+        try:
+            total = len(iterable)  # type: ignore[arg-type]
+        except TypeError:
+            total = None
+    started = time.monotonic()
+    report = None
+    try:
+        for n_done, item in enumerate(iterable):
+            if report is None and time.monotonic() - started >= DELAY_SECONDS:
+                report = _open_report(what, total, started)
+            if report is not None:
+                report.send(n_done)
+            yield item
+        if report is not None:
+            report.send(n_done + 1)
+    finally:  # also when the loop is left by break, by an error or by Ctrl-C
+        if report is not None:
+            report.close()
+
+
+def _open_report(what, total, started):
+    """A generator that is sent the number of items done, and closed at the end of the loop."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if console.is_jupyter or (console.is_terminal and not console.is_dumb_terminal):
+        report = _draw_bar(console, what, total)
+    else:
+        report = _print_lines(console, what, total, started)
+    next(report)
+    return report
+
+
+def _draw_bar(console, what, total):
+    bars, task = _add_bar(console, what, total)
+    try:
+        while True:
+            bars.update(task, completed=(yield))
+    finally:
+        _remove_bar(task)
+
+
+def _add_bar(console, what, total):
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    with _screen.lock:  # threads share the display too
+        if _screen.bars is None:
+            columns = [
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                TimeRemainingColumn(),
+            ]
+            # transient: a finished loop leaves the terminal as it was
+            _screen.bars = Progress(*columns, console=console, transient=True)
+            _screen.bars.start()
+        return _screen.bars, _screen.bars.add_task(what, total=total)
+
+
+def _remove_bar(task):
+    with _screen.lock:
+        _screen.bars.remove_task(task)
+        if not _screen.bars.tasks:
+            _screen.bars.stop()
+            _screen.bars = None
+
+
+def _print_lines(console, what, total, started):
+    of_total = "" if total is None else f" of {total}"
+    next_line, n_printed, n_done = 0.0, None, 0
+    try:
+        while True:
+            n_done = yield
+            seconds = time.monotonic() - started
+            if seconds >= next_line:
+                console.out(f"{what}: {n_done}{of_total} after {seconds:.0f} s", highlight=False)
+                next_line, n_printed = 2 * seconds, n_done
+    finally:
+        if n_done != n_printed:
+            seconds = time.monotonic() - started
+            console.out(f"{what}: {n_done}{of_total} after {seconds:.0f} s", highlight=False)
