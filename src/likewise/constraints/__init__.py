@@ -1,1 +1,31 @@
-"""To be described."""
+"""What people said about the rows: one frozen type, what follows from it, and where it clashes."""
+
+from likewise.constraints.check import check_constraints, warn_unused
+from likewise.constraints.closure import Closure
+from likewise.constraints.conflicts import Conflict, Conflicts
+from likewise.constraints.model import Answer, Constraints, InconsistentConstraints, Split
+from likewise.constraints.protocols import (
+    SKLRAnswers,
+    draw_bagged_sets,
+    draw_components,
+    draw_sklr_answers,
+)
+from likewise.constraints.quality import coherence, informativeness
+
+__all__ = [
+    "Answer",
+    "Closure",
+    "Conflict",
+    "Conflicts",
+    "Constraints",
+    "InconsistentConstraints",
+    "SKLRAnswers",
+    "Split",
+    "check_constraints",
+    "coherence",
+    "draw_bagged_sets",
+    "draw_components",
+    "draw_sklr_answers",
+    "informativeness",
+    "warn_unused",
+]

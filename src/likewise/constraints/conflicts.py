@@ -1,0 +1,233 @@
+"""Answers that cannot all be true, each with the shortest set of others that shows it.
+
+Pairs:    a cannot-link (i, j) contradicts a path of must-links from i to j.
+Triples:  an answer about three rows says that one distance is smaller than another. Take a node
+          for every unordered pair of rows and an edge for every "smaller than"; "can't tell" gives
+          edges both ways. Pairs known to be together lie below those known to be apart. An
+          inequality is contradicted when a path leads back from its larger side to its smaller.
+
+Finding them takes one pass of connected components, so a million answers take seconds; a witness
+is worked out when it is looked at. Nothing here raises: contradiction is data.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+from likewise.constraints.closure import Closure, link_graph, pair_codes
+
+PAIR_LEVEL = -1  # the edge from "together" to "apart" is no answer; the paths at its ends are
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """One answer and the shortest list of others that contradicts it.
+
+    Attributes
+    ----------
+    answer : int
+        Position of the answer in ``constraints.answers()``.
+    witness : tuple of int
+        Positions of the other answers: they and this one cannot all hold.
+    message : str
+        The same in words.
+    """
+
+    answer: int
+    witness: tuple[int, ...]
+    message: str
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Conflicts(Sequence):
+    """Every contradiction, in the order of the answers; a witness is found when looked at.
+
+    ``len`` counts them, ``answers`` has their positions, indexing and iterating give each as a
+    ``Conflict``. A cannot-link is listed once for itself; of contradictory triples each is listed
+    with the shortest cycle through it, so two triples that clash appear twice, once from each side.
+    """
+
+    def __init__(self, constraints, closure: Closure):
+        self._constraints = constraints
+        self._links = _MustLinks(constraints, closure)
+        self._order = _DistanceOrder(constraints, closure)
+        clashing_pairs = self._links.contradicted()
+        self.answers = np.union1d(clashing_pairs, self._order.contradicted())
+        self._is_pair = np.isin(self.answers, clashing_pairs)
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        answer = int(self.answers[index])
+        if self._is_pair[index]:
+            path = self._links.path(*self._constraints.points_of(answer))
+            witness = self._links.answers_along(path)
+            trail = "-".join(self._constraints.row_name(row) for row in path)
+            message = (
+                f"{self._constraints.describe(answer)} contradicts the must-link path {trail}."
+            )
+        else:
+            witness = self._order.witness(answer, self._links)
+            others = "; ".join(self._constraints.describe(other) for other in witness)
+            message = f"{self._constraints.describe(answer)} contradicts {others}."
+        return Conflict(answer, witness, message)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} conflicts>"
+
+
+class _MustLinks:
+    """Shortest paths over the must-links, and which answer each step is."""
+
+    def __init__(self, constraints, closure: Closure):
+        self.closure = closure
+        self.n_samples = constraints.n_samples
+        self.pairs = constraints.must_link
+        self.positions = constraints.positions("must_link")
+        self.cannot_link = constraints.cannot_link
+        self.apart_positions = constraints.positions("cannot_link")
+        codes = pair_codes(self.pairs, self.n_samples)
+        self.codes, first = np.unique(codes, return_index=True)
+        self.answer_of = self.positions[first]
+        self.tree = lru_cache(maxsize=4)(self._tree)
+
+    def contradicted(self) -> np.ndarray:
+        ends = self.closure.components[self.cannot_link]
+        return self.apart_positions[ends[:, 0] == ends[:, 1]]
+
+    def _tree(self, source: int) -> np.ndarray:
+        graph = link_graph(self.pairs, self.n_samples).tocsr()
+        return breadth_first_order(graph, source, directed=False)[1]
+
+    def path(self, start: int, end: int) -> list[int]:
+        """Rows from start to end along the fewest must-links."""
+        predecessors = self.tree(int(end))
+        rows = [int(start)]
+        while rows[-1] != end:
+            rows.append(int(predecessors[rows[-1]]))
+        return rows
+
+    def answers_along(self, path: list[int]) -> tuple[int, ...]:
+        steps = np.stack([path[:-1], path[1:]], axis=1).astype(np.int64)
+        found = np.searchsorted(self.codes, pair_codes(steps, self.n_samples))
+        return tuple(int(answer) for answer in self.answer_of[found])
+
+    def why_together(self, i: int, j: int) -> tuple[int, ...]:
+        return self.answers_along(self.path(i, j))
+
+    def why_apart(self, i: int, j: int) -> tuple[int, ...]:
+        """One cannot-link between the two components, and the paths from it to i and j."""
+        component = self.closure.components
+        ends = component[self.cannot_link]
+        straight = (ends == component[[i, j]]).all(axis=1)
+        crossed = (ends == component[[j, i]]).all(axis=1)
+        at = int(np.flatnonzero(straight | crossed)[0])
+        near_i, near_j = self.cannot_link[at] if straight[at] else self.cannot_link[at][::-1]
+        return (
+            *self.why_together(i, near_i),
+            int(self.apart_positions[at]),
+            *self.why_together(near_j, j),
+        )
+
+
+class _DistanceOrder:
+    """The graph of "this distance is smaller than that one" over unordered pairs of rows."""
+
+    def __init__(self, constraints, closure: Closure):
+        lower, upper, answers = constraints.distance_inequalities()
+        undecided = constraints.undecided
+        n = self.n_samples = constraints.n_samples
+        equal_from = undecided[:, [0, 1, 0, 1, 0, 2, 0, 2, 1, 2, 1, 2]].reshape(-1, 2)
+        equal_to = undecided[:, [0, 2, 1, 2, 0, 1, 1, 2, 0, 1, 0, 2]].reshape(-1, 2)
+        tails, heads = np.concatenate([lower, equal_from]), np.concatenate([upper, equal_to])
+        self.codes, nodes = np.unique(
+            pair_codes(np.concatenate([tails, heads]), n), return_inverse=True
+        )
+        tails, heads = nodes[: len(tails)], nodes[len(tails) :]
+        known = closure.known(self._rows_of(np.arange(len(self.codes))))
+        together, apart = np.flatnonzero(known == 1), np.flatnonzero(known == -1)
+        self.together, self.apart = len(self.codes), len(self.codes) + 1  # two nodes more
+        n_pair_edges = len(together) + 1 + len(apart)
+        self.tails = np.concatenate([tails, together, [self.together], apart * 0 + self.apart])
+        self.heads = np.concatenate([heads, together * 0 + self.together, [self.apart], apart])
+        self.edge_answers = np.concatenate(
+            [
+                answers,
+                np.repeat(constraints.positions("undecided"), 6),
+                np.full(n_pair_edges, PAIR_LEVEL),
+            ]
+        )
+        self.n_strict = len(answers)
+        self.undecided_known = known[tails[self.n_strict :]].reshape(-1, 6)
+        self.by_tail = np.argsort(self.tails, kind="stable")
+        n_nodes = len(self.codes) + 2
+        self.starts = np.searchsorted(self.tails[self.by_tail], np.arange(n_nodes + 1))
+        ones = np.ones(len(self.tails), dtype=np.int8)
+        graph = coo_array((ones, (self.tails, self.heads)), shape=(n_nodes, n_nodes))
+        self.knots = connected_components(graph, directed=True, connection="strong")[1]
+
+    def _rows_of(self, nodes: np.ndarray) -> np.ndarray:
+        codes = self.codes[nodes]
+        return np.stack([codes // self.n_samples, codes % self.n_samples], axis=1)
+
+    def contradicted(self) -> np.ndarray:
+        """Strict answers inside a knot, and "can't tell" over a pair together and a pair apart."""
+        strict = slice(self.n_strict)
+        in_knot = self.knots[self.tails[strict]] == self.knots[self.heads[strict]]
+        torn = (self.undecided_known == 1).any(axis=1) & (self.undecided_known == -1).any(axis=1)
+        undecided_answers = self.edge_answers[self.n_strict : self.n_strict + 6 * len(torn) : 6]
+        return np.union1d(self.edge_answers[strict][in_knot], undecided_answers[torn])
+
+    def witness(self, answer: int, links: _MustLinks) -> tuple[int, ...]:
+        """The other answers on the shortest strict cycle through this one."""
+        edges = np.flatnonzero(self.edge_answers == answer)
+        if edges[0] >= self.n_strict:  # "can't tell": its own nodes say why
+            nodes = np.unique(self.tails[edges])
+            known = links.closure.known(self._rows_of(nodes))
+            steps = [(nodes[known == 1][0], self.together), (self.apart, nodes[known == -1][0])]
+            found = self._explain(steps, links)
+        else:
+            in_knot = self.knots[self.tails[edges]] == self.knots[self.heads[edges]]
+            cycles = [self._way_back(edge) for edge in edges[in_knot]]
+            found = self._explain(min(cycles, key=len), links)
+        return tuple(other for other in dict.fromkeys(found) if other != answer)
+
+    def _way_back(self, edge: int) -> list[tuple]:
+        """Breadth first from the larger side of an inequality to its smaller side."""
+        start, goal = self.heads[edge], self.tails[edge]
+        came_by: dict = {start: None}
+        queue = deque([start])
+        while goal not in came_by:
+            node = queue.popleft()
+            for e in self.by_tail[self.starts[node] : self.starts[node + 1]]:
+                if self.heads[e] not in came_by:
+                    came_by[self.heads[e]] = e
+                    queue.append(self.heads[e])
+        steps, node = [], goal
+        while came_by[node] is not None:
+            e = came_by[node]
+            steps.append((self.tails[e], self.heads[e], int(self.edge_answers[e])))
+            node = self.tails[e]
+        return steps[::-1]
+
+    def _explain(self, steps: list[tuple], links: _MustLinks) -> list[int]:
+        """Answers along the steps; a step to or from the two extra nodes is a path of pairs."""
+        answers: list[int] = []
+        for tail, head, *answer in steps:
+            if head == self.together:
+                answers += links.why_together(*self._rows_of(np.array([tail]))[0])
+            elif tail == self.apart:
+                answers += links.why_apart(*self._rows_of(np.array([head]))[0])
+            elif tail != self.together:
+                answers += answer
+        return answers

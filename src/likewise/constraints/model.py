@@ -1,0 +1,632 @@
+"""Constraints: everything people said about the rows of X, in one frozen table.
+
+One answer is a kind and the rows it speaks of:
+
+    must_link    (a, b)       these two belong together
+    cannot_link  (a, b)       these two do not
+    odd_one_out  (a, b, odd)  d(a, b) < d(a, odd) and d(a, b) < d(b, odd)
+    closer       (a, b, c)    d(a, b) < d(a, c), and no more than that
+    undecided    (a, b, c)    asked, and "can't tell": roughly equidistant
+
+Answers keep the order they came in, repeats included: they are votes. The table knows how many rows
+X has and nothing else of it. It has no length, shape or array form on purpose: scikit-learn's
+cross-validation would slice such a thing by rows (docs/decisions/0001).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from likewise.constraints import draw, io
+from likewise.constraints import table as tables
+from likewise.constraints.closure import Closure, close
+from likewise.constraints.conflicts import Conflicts
+from likewise.constraints.table import KINDS, N_PAIR_KINDS, NO_ROW, Table
+
+
+class InconsistentConstraints(ValueError):
+    """Hard constraints that cannot all hold; ``witness`` has the positions of the answers."""
+
+    def __init__(self, message: str, witness: tuple[int, ...] = ()):
+        super().__init__(message)
+        self.witness = witness
+
+
+class Answer(NamedTuple):
+    """One answer: its kind, the rows it speaks of, its weight, who said it and when."""
+
+    kind: str
+    points: tuple[int, ...]
+    weight: float
+    annotator: str | None
+    asked_at: np.datetime64 | None
+
+
+@dataclass(frozen=True)
+class Split:
+    """Answers to fit and answers held out; unpacks as ``fit_part, held_out``.
+
+    ``n_implied`` counts the held-out answers that were dropped because the fit part implies them.
+    """
+
+    fit_part: "Constraints"
+    held_out: "Constraints"
+    n_implied: int
+
+    def __iter__(self):
+        return iter((self.fit_part, self.held_out))
+
+
+class Constraints:
+    """Hold what people said about the rows of X.
+
+    Frozen, equal by content, read-only also after pickle and copy.
+
+    Parameters
+    ----------
+    n_samples : int, default=None
+        Rows of X. May be left out when ``ids`` is given.
+    must_link, cannot_link : array-like of shape (n, 2), default=None
+        Pairs of row numbers that belong together, or do not.
+    odd_one_out : array-like of shape (n, 3), default=None
+        ``(a, b, odd)``: of the three, the last is the odd one out.
+    closer : array-like of shape (n, 3), default=None
+        ``(a, b, c)``: b is closer to a than c is.
+    undecided : array-like of shape (n, 3), default=None
+        Asked which is the odd one out, and "can't tell".
+    weights : array-like of shape (n_answers,), default=None
+        How much each answer counts, 1 when not given, in the order of ``answers()``: the order of
+        the five parameters above.
+    annotators : array-like of shape (n_answers,), default=None
+        Who gave each answer; "" where unknown.
+    asked_at : array-like of shape (n_answers,), default=None
+        When, as datetimes or ISO 8601 text; kept in UTC.
+    ids : array-like of shape (n_samples,), default=None
+        A name for each row, used in files, frames and messages.
+
+    Examples
+    --------
+    >>> from likewise import Constraints
+    >>> c = Constraints(6, must_link=[(0, 1), (1, 2)], cannot_link=[(2, 5)], closer=[(0, 1, 4)])
+    >>> c
+    <Constraints on 6 rows: 2 must_link, 1 cannot_link, 1 closer>
+    >>> c.closure().known([(0, 2), (0, 5), (3, 4)])
+    array([ 1, -1,  0], dtype=int8)
+    >>> clash = c + Constraints(6, cannot_link=[(0, 2)])
+    >>> print(clash.conflicts()[0])
+    cannot_link[1] = (0, 2) contradicts the must-link path 0-1-2.
+    """
+
+    __slots__ = ("_table", "ids", "n_samples")
+    __hash__ = None  # type: ignore[assignment]
+
+    n_samples: int
+    ids: np.ndarray | None
+    _table: Table
+
+    def __init__(
+        self,
+        n_samples: int | None = None,
+        *,
+        must_link=None,
+        cannot_link=None,
+        odd_one_out=None,
+        closer=None,
+        undecided=None,
+        weights=None,
+        annotators=None,
+        asked_at=None,
+        ids=None,
+    ):
+        ids = tables.check_ids(ids, None)
+        n_samples = _check_n_samples(n_samples, ids)
+        given = dict(zip(KINDS, (must_link, cannot_link, odd_one_out, closer, undecided)))
+        blocks = [_as_points(kind, points) for kind, points in given.items()]
+        codes = np.repeat(np.arange(len(KINDS), dtype=np.int8), [len(block) for block in blocks])
+        points = np.concatenate(blocks)
+        starts = np.cumsum([0] + [len(block) for block in blocks])
+
+        def name(i: int) -> str:
+            return f"{KINDS[codes[i]]}[{i - starts[codes[i]]}]"
+
+        tables.check_points(codes, points, n_samples, name)
+        table = Table(
+            codes,
+            points,
+            tables.check_weights(weights, len(codes), name),
+            tables.check_annotators(annotators, len(codes)),
+            tables.check_times(asked_at, len(codes), name),
+        )
+        self._freeze(n_samples, table, ids)
+
+    def _freeze(self, n_samples: int, table: Table, ids: np.ndarray | None) -> None:
+        for array in (*table, ids):
+            if array is not None:
+                array.flags.writeable = False
+        for slot, value in (("n_samples", n_samples), ("_table", table), ("ids", ids)):
+            object.__setattr__(self, slot, value)
+
+    @classmethod
+    def _of(cls, n_samples: int, table: Table, ids: np.ndarray | None) -> "Constraints":
+        """A table already checked, without checking it again."""
+        constraints = cls.__new__(cls)
+        constraints._freeze(n_samples, table, ids)
+        return constraints
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"Constraints are frozen: {name} cannot be set. Make new ones.")
+
+    def __delattr__(self, name):
+        raise AttributeError(f"Constraints are frozen: {name} cannot be deleted.")
+
+    def __reduce__(self):
+        return _rebuild, (self.n_samples, tuple(self._table), self.ids)
+
+    def __eq__(self, other):
+        if not isinstance(other, Constraints):
+            return NotImplemented
+        pairs = zip((*self._table, self.ids), (*other._table, other.ids))
+        return self.n_samples == other.n_samples and all(_equal(a, b) for a, b in pairs)
+
+    def __repr__(self) -> str:
+        counts = np.bincount(self._table.codes, minlength=len(KINDS))
+        told = ", ".join(f"{count} {kind}" for kind, count in zip(KINDS, counts) if count)
+        return f"<Constraints on {self.n_samples} rows: {told or 'no answers'}>"
+
+    def __add__(self, other: "Constraints") -> "Constraints":
+        """All answers of both, repeats kept: they are votes."""
+        if not isinstance(other, Constraints):
+            return NotImplemented
+        if self.n_samples != other.n_samples:
+            raise ValueError(
+                f"Constraints on {self.n_samples} and on {other.n_samples} rows cannot be added. "
+                "Use with_rows() on the smaller one first."
+            )
+        if self.ids is not None and other.ids is not None and not _equal(self.ids, other.ids):
+            raise ValueError("Constraints whose rows have different ids cannot be added.")
+        sides = self._table, other._table
+        table = Table(
+            np.concatenate([side.codes for side in sides]),
+            np.concatenate([side.points for side in sides]),
+            np.concatenate([side.weights for side in sides]),
+            _join([side.annotators for side in sides], sides, ""),
+            _join([side.asked_at for side in sides], sides, np.datetime64("NaT", "us")),
+        )
+        return self._of(self.n_samples, table, self.ids if self.ids is not None else other.ids)
+
+    # What was said
+
+    @property
+    def n_answers(self) -> int:
+        """How many answers there are, of all kinds."""
+        return len(self._table.codes)
+
+    @property
+    def must_link(self) -> np.ndarray:
+        """(n, 2) row numbers."""
+        return self._points("must_link")
+
+    @property
+    def cannot_link(self) -> np.ndarray:
+        """(n, 2) row numbers."""
+        return self._points("cannot_link")
+
+    @property
+    def odd_one_out(self) -> np.ndarray:
+        """(n, 3) row numbers, the odd one last."""
+        return self._points("odd_one_out")
+
+    @property
+    def closer(self) -> np.ndarray:
+        """(n, 3) row numbers: the second is closer to the first than the third is."""
+        return self._points("closer")
+
+    @property
+    def undecided(self) -> np.ndarray:
+        """(n, 3) row numbers."""
+        return self._points("undecided")
+
+    @property
+    def weights(self) -> np.ndarray:
+        """(n_answers,) how much each answer counts, in the order of ``answers()``."""
+        return self._table.weights
+
+    @property
+    def annotators(self) -> np.ndarray | None:
+        """(n_answers,) who gave each answer, "" where unknown; None when nobody is named."""
+        return self._table.annotators
+
+    @property
+    def asked_at(self) -> np.ndarray | None:
+        """(n_answers,) when, NaT where unknown; None when no time is known."""
+        return self._table.asked_at
+
+    @property
+    def kinds(self) -> np.ndarray:
+        """(n_answers,) the kind of each answer, as text."""
+        return np.array(KINDS)[self._table.codes]
+
+    def answers(self) -> Iterator[Answer]:
+        """Every answer in the order it came."""
+        for i in range(self.n_answers):
+            yield self.answer(i)
+
+    def answer(self, position: int) -> Answer:
+        """The answer at a position in ``answers()``."""
+        table = self._table
+        annotator = None if table.annotators is None else str(table.annotators[position]) or None
+        asked_at = None if table.asked_at is None else table.asked_at[position]
+        return Answer(
+            KINDS[table.codes[position]],
+            self.points_of(position),
+            float(table.weights[position]),
+            annotator,
+            None if asked_at is None or np.isnat(asked_at) else asked_at,
+        )
+
+    def points_of(self, position: int) -> tuple[int, ...]:
+        """The rows that one answer speaks of."""
+        return tuple(int(row) for row in self._table.points[position] if row != NO_ROW)
+
+    def positions(self, *kinds: str) -> np.ndarray:
+        """Where the answers of these kinds stand among all, ascending."""
+        codes = [KINDS.index(kind) for kind in kinds]
+        return np.flatnonzero(np.isin(self._table.codes, codes))
+
+    def signed_pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """All pairs (n, 2) in the order given, and +1 for a must-link, -1 for a cannot-link."""
+        is_pair = self._table.codes < N_PAIR_KINDS
+        pairs = self._table.points[is_pair, :2]
+        return pairs, np.where(self._table.codes[is_pair] == 0, 1, -1)
+
+    def distance_inequalities(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What triples say of distances: d(smaller) < d(larger), (n, 2) each, and whose answer.
+
+        An odd one out says it twice, a "closer" once, "undecided" never.
+        """
+        odd, closer = self.odd_one_out, self.closer
+        smaller = np.concatenate([odd[:, [0, 1]], odd[:, [0, 1]], closer[:, [0, 1]]])
+        larger = np.concatenate([odd[:, [0, 2]], odd[:, [1, 2]], closer[:, [0, 2]]])
+        answers = [self.positions(kind) for kind in ("odd_one_out", "odd_one_out", "closer")]
+        return smaller, larger, np.concatenate(answers)
+
+    def touched_rows(self) -> np.ndarray:
+        """The rows that some answer speaks of, ascending."""
+        rows = np.unique(self._table.points)
+        return rows[rows != NO_ROW]
+
+    def row_name(self, row: int) -> str:
+        """The id of a row, or its number."""
+        return str(row) if self.ids is None else str(self.ids[row])
+
+    def describe(self, position: int) -> str:
+        """One answer in words, as errors and reports name it: ``cannot_link[0] = (3, 12)``."""
+        code = self._table.codes[position]
+        index = np.count_nonzero(self._table.codes[:position] == code)
+        names = ", ".join(self.row_name(row) for row in self.points_of(position))
+        return f"{KINDS[code]}[{index}] = ({names})"
+
+    def _points(self, kind: str) -> np.ndarray:
+        code = KINDS.index(kind)
+        width = 2 if code < N_PAIR_KINDS else 3
+        points = self._table.points[self._table.codes == code, :width]
+        points.flags.writeable = False
+        return points
+
+    # What follows from it
+
+    def closure(self) -> Closure:
+        """What the pairs imply, as components and cannot-links between components."""
+        return close(self.must_link, self.cannot_link, self.n_samples)
+
+    def conflicts(self) -> Conflicts:
+        """Every contradiction among the answers, each with its witness. Never raises."""
+        return Conflicts(self, self.closure())
+
+    # Parts of it
+
+    def subset(self, mask) -> "Constraints":
+        """The answers that a mask or an array of positions picks, in that order."""
+        mask = np.asarray(mask)
+        if mask.dtype == bool and mask.shape != (self.n_answers,):
+            raise ValueError(
+                f"mask has shape {mask.shape}, but there are {self.n_answers} answers."
+            )
+        picked = np.flatnonzero(mask) if mask.dtype == bool else mask.astype(np.int64)
+        columns: list[Any] = [None if column is None else column[picked] for column in self._table]
+        return self._of(self.n_samples, _tidy(Table(*columns)), self.ids)
+
+    def restrict(self, rows) -> "Constraints":
+        """The answers that speak of these rows alone, renumbered to X[rows]."""
+        rows = np.asarray(rows)
+        rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.int64)
+        new_number = np.full(self.n_samples + 1, NO_ROW)  # the last is for NO_ROW itself
+        new_number[rows] = np.arange(len(rows))
+        points = new_number[self._table.points]
+        kept = ((points != NO_ROW) | (self._table.points == NO_ROW)).all(axis=1)
+        table = self.subset(kept)._table._replace(points=points[kept])
+        return self._of(len(rows), table, None if self.ids is None else self.ids[rows])
+
+    def with_rows(self, n_samples: int, ids=None) -> "Constraints":
+        """The same answers about a longer X, whose first rows are those of this one."""
+        n_samples = _check_n_samples(n_samples, None)
+        if n_samples < self.n_samples:
+            raise ValueError(
+                f"with_rows({n_samples}) is fewer than {self.n_samples}. Use restrict()."
+            )
+        new_ids = tables.check_ids(ids, n_samples)
+        if self.ids is not None:
+            if new_ids is None and n_samples > self.n_samples:
+                raise ValueError("with_rows() needs ids for the new rows, since the old have them.")
+            new_ids = self.ids if new_ids is None else new_ids
+            if not np.array_equal(new_ids[: self.n_samples], self.ids):
+                raise ValueError("with_rows(): the first ids must be those that are there already.")
+        return self._of(n_samples, self._table, new_ids)
+
+    def split(self, share: float = 0.8, *, random_state=None) -> Split:
+        """Answers to fit, and answers to judge by that the first do not give away.
+
+        Repeats of a question, whatever the answers, stay on one side. Held-out answers that follow
+        from the pairs of the fit part are dropped and counted.
+
+        Parameters
+        ----------
+        share : float, default=0.8
+            Share of the questions that goes to the fit part.
+        random_state : int, RandomState or None, default=None
+
+        Returns
+        -------
+        Split
+            Unpacks as ``fit_part, held_out``.
+        """
+        if not 0 <= share <= 1:
+            raise ValueError(f"share={share} must lie between 0 and 1.")
+        questions = self.questions()
+        n_questions = questions.max(initial=-1) + 1
+        turn = check_random_state(random_state).permutation(n_questions)
+        return self._split_by(turn[questions] < round(share * n_questions))
+
+    def folds(self, n_splits: int, *, random_state=None) -> Iterator[Split]:
+        """``n_splits`` splits; each question is held out in one of them."""
+        if n_splits < 2:
+            raise ValueError(f"n_splits={n_splits} must be at least 2.")
+        questions = self.questions()
+        turn = check_random_state(random_state).permutation(questions.max(initial=-1) + 1)
+        for fold in range(n_splits):
+            yield self._split_by(turn[questions] % n_splits != fold)
+
+    def questions(self) -> np.ndarray:
+        """(n_answers,) the question each answer is to: the rows it speaks of, in any order."""
+        rows = np.sort(self._table.points, axis=1)
+        return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+
+    def _split_by(self, in_fit: np.ndarray) -> Split:
+        fit_part = self.subset(in_fit)
+        implied = self.implied_by(fit_part.closure())
+        return Split(
+            fit_part, self.subset(~in_fit & ~implied), int(np.count_nonzero(~in_fit & implied))
+        )
+
+    def implied_by(self, closure: Closure) -> np.ndarray:
+        """(n_answers,) which answers the pairs of another set give away.
+
+        A triple is given away when the rows it calls close are known to be together and the others
+        apart. Chains of triples are not followed: among people's answers some always clash, and
+        then everything follows from everything.
+        """
+        implied = np.zeros(self.n_answers, dtype=bool)
+        pairs, sign = self.signed_pairs()
+        implied[self.positions("must_link", "cannot_link")] = closure.known(pairs) == sign
+        smaller, larger, answers = self.distance_inequalities()
+        follows = (closure.known(smaller) == 1) & (closure.known(larger) == -1)
+        implied[answers] = True
+        implied[answers[~follows]] = False
+        return implied
+
+    # Where it comes from and goes to
+
+    @classmethod
+    def from_labels(
+        cls,
+        y,
+        *,
+        n_must_link: int = 0,
+        n_cannot_link: int = 0,
+        n_odd_one_out: int = 0,
+        n_closer: int = 0,
+        n_undecided: int = 0,
+        n_pairs: int = 0,
+        noise: float = 0.0,
+        random_state=None,
+    ) -> "Constraints":
+        """Draw the answers that somebody who knows the labels would give.
+
+        Distinct answers of each kind, drawn uniformly; ``n_pairs`` pairs are drawn whatever their
+        classes and become must-links or cannot-links as the labels say.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            A class for every row.
+        n_must_link, n_cannot_link, n_odd_one_out, n_closer, n_undecided, n_pairs : int, default=0
+            How many answers of each kind.
+        noise : float, default=0.0
+            Share of the answers that are made wrong: links swap kind, another row becomes the odd
+            one, "closer" swaps its last two, "undecided" becomes an odd one out. The same seed
+            without noise gives the same answers in the same places, all right.
+        random_state : int, RandomState or None, default=None
+
+        Examples
+        --------
+        >>> from likewise import Constraints
+        >>> Constraints.from_labels([0, 0, 0, 1, 1], n_must_link=2, n_odd_one_out=3, random_state=0)
+        <Constraints on 5 rows: 2 must_link, 3 odd_one_out>
+        """
+        y = np.asarray(y)
+        if y.ndim != 1:
+            raise ValueError(f"y has shape {y.shape}; it must have one class a row.")
+        if not 0 <= noise <= 1:
+            raise ValueError(f"noise={noise} must lie between 0 and 1.")
+        rng = check_random_state(random_state)
+        blocks = [
+            (0, draw.draw_must_links(y, n_must_link, rng)),
+            (1, draw.draw_cannot_links(y, n_cannot_link, rng)),
+            (2, draw.draw_odd_ones_out(y, n_odd_one_out, rng)),
+            (3, draw.draw_closer(y, n_closer, rng)),
+            (4, draw.draw_undecided(y, n_undecided, rng)),
+        ]
+        pairs, is_must_link = draw.draw_pairs(y, n_pairs, rng)
+        codes = np.repeat(np.arange(5, dtype=np.int8), [len(points) for _, points in blocks])
+        codes = np.concatenate([codes, np.where(is_must_link, 0, 1).astype(np.int8)])
+        points = np.concatenate([_widen(points) for _, points in blocks] + [_widen(pairs)])
+        codes, points = draw.flip(codes, points, noise, rng)
+        return cls._of(len(y), Table(codes, points, np.ones(len(codes)), None, None), None)
+
+    @classmethod
+    def from_partial_labels(cls, y) -> "Constraints":
+        """Must-links and cannot-links that some labels imply; -1 means unlabelled.
+
+        As few as say it all: a chain of must-links through each class, and one cannot-link between
+        each two classes. ``closure()`` has the rest.
+        """
+        y = np.asarray(y)
+        if y.ndim != 1:
+            raise ValueError(f"y has shape {y.shape}; it must have one class a row.")
+        rows = np.flatnonzero(y != -1)
+        rows = rows[np.argsort(y[rows], kind="stable")]
+        same = y[rows[1:]] == y[rows[:-1]]
+        must_link = np.stack([rows[:-1][same], rows[1:][same]], axis=1)
+        firsts = rows[np.concatenate([[True], ~same])] if len(rows) else rows
+        i, j = np.triu_indices(len(firsts), 1)
+        cannot_link = np.stack([firsts[i], firsts[j]], axis=1)
+        return cls(len(y), must_link=must_link, cannot_link=cannot_link)
+
+    @classmethod
+    def from_frame(cls, frame, *, n_samples: int | None = None, ids=None) -> "Constraints":
+        """Read answers from a pandas, polars or pyarrow table (columns as in files).
+
+        Parameters
+        ----------
+        frame : dataframe
+            Columns kind, a, b, and where needed c, weight, annotator, asked_at.
+        n_samples : int, default=None
+            Rows of X; a, b, c are then row numbers unless ``ids`` is given too.
+        ids : array-like of shape (n_samples,), default=None
+            The name of each row of X; a, b, c are then names.
+        """
+        import narwhals.stable.v1 as nw
+
+        frame = nw.from_native(frame, eager_only=True)
+        columns = {name: frame.get_column(name).to_list() for name in frame.columns}
+        return cls._from_columns(columns, lambda i: f"row {i} of the frame", n_samples, ids)
+
+    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas"):
+        """The answers as a dataframe; ``backend`` is "pandas", "polars" or "pyarrow"."""
+        import narwhals.stable.v1 as nw
+
+        columns = tables.to_columns(self._table, self.ids)
+        point = nw.Int64() if self.ids is None else nw.String()
+        types = (nw.String(), point, point, point, nw.Float64(), nw.String(), nw.Datetime("us"))
+        try:
+            series = {
+                name: nw.new_series(name, cells, type_, backend=backend)
+                for (name, cells), type_ in zip(columns.items(), types)
+            }
+            return nw.from_dict(series, backend=backend).to_native()
+        except ModuleNotFoundError:
+            raise ImportError(f"{backend} is not installed: pip install {backend}.") from None
+
+    @classmethod
+    def read(cls, path, *, n_samples: int | None = None, ids=None) -> "Constraints":
+        """Read an answer file: .csv, .jsonl or .parquet (with the extra ``io``).
+
+        A malformed line is an error with its number, and nothing is half-read. Parameters as in
+        ``from_frame``.
+        """
+        columns, place = io.read_columns(path)
+        return cls._from_columns(columns, place, n_samples, ids)
+
+    def write(self, path) -> None:
+        """Write an answer file, by id when the rows have ids; its ending says which format."""
+        io.write_columns(tables.to_columns(self._table, self.ids), path)
+
+    @classmethod
+    def _from_columns(cls, columns, place, n_samples, ids) -> "Constraints":
+        ids = tables.check_ids(ids, None)
+        n_samples = _check_n_samples(n_samples, ids)
+        return cls._of(n_samples, tables.from_columns(columns, n_samples, ids, place), ids)
+
+
+def _rebuild(n_samples, columns, ids) -> Constraints:
+    return Constraints._of(n_samples, Table(*columns), ids)
+
+
+def _check_n_samples(n_samples: Any, ids: np.ndarray | None) -> int:
+    if n_samples is None:
+        if ids is None:
+            raise ValueError("Say how many rows X has: n_samples=len(X), or ids=, one a row.")
+        return len(ids)
+    if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 0:
+        raise ValueError(f"n_samples={n_samples!r} must be a whole number >= 0, the rows of X.")
+    if ids is not None and len(ids) != n_samples:
+        raise ValueError(f"ids has {len(ids)} names, but n_samples={n_samples}.")
+    return int(n_samples)
+
+
+def _as_points(kind: str, answers: Any) -> np.ndarray:
+    """Anything array-like to (n, 3) int64, or an error that names the first wrong answer."""
+    width = 2 if KINDS.index(kind) < N_PAIR_KINDS else 3
+    if answers is None:
+        answers = []
+    try:
+        points = np.asarray(answers)
+        if points.size == 0 and points.ndim < 2:
+            points = np.empty((0, width), dtype=np.int64)
+    except ValueError:  # rows of different lengths
+        points = np.empty(0)
+    if points.ndim == 2 and points.shape[1] == width and points.dtype.kind in "iu":
+        return _widen(points.astype(np.int64))
+    for i, answer in enumerate(answers):
+        rows = np.asarray(answer, dtype=object)
+        whole = [
+            isinstance(row, int | np.integer) and not isinstance(row, bool) for row in rows.flat
+        ]
+        if rows.shape != (width,) or not all(whole):
+            raise ValueError(f"{kind}[{i}] = {answer!r} must be {width} row numbers.")
+    shape = np.shape(points)
+    raise ValueError(f"{kind} has shape {shape}; it must be (n, {width}), row numbers as integers.")
+
+
+def _widen(points: np.ndarray) -> np.ndarray:
+    if points.shape[1] == 3:
+        return points
+    return np.concatenate([points, np.full((len(points), 1), NO_ROW)], axis=1)
+
+
+def _tidy(table: Table) -> Table:
+    """Without names or times at all where none is left."""
+    annotators, asked_at = table.annotators, table.asked_at
+    return table._replace(
+        annotators=annotators if annotators is not None and (annotators != "").any() else None,
+        asked_at=asked_at if asked_at is not None and not np.isnat(asked_at).all() else None,
+    )
+
+
+def _join(columns: list, sides: tuple[Table, ...], missing) -> np.ndarray | None:
+    if all(column is None for column in columns):
+        return None
+    filled = [
+        np.full(len(side.codes), missing) if column is None else column
+        for column, side in zip(columns, sides)
+    ]
+    return np.concatenate(filled)
+
+
+def _equal(a: np.ndarray | None, b: np.ndarray | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return np.array_equal(a, b, equal_nan=a.dtype.kind == "M")

@@ -1,0 +1,218 @@
+"""Answers as a table: one row an answer, the same columns in a file, a frame and memory.
+
+    kind        must_link, cannot_link, odd_one_out, closer or undecided
+    a, b, c     the rows it speaks of, by number or by id; c is empty for pairs
+    weight      a number >= 0, 1 when empty
+    annotator   who said it; may be empty
+    asked_at    when, ISO 8601, kept in UTC; may be empty
+
+Here cells become arrays and every answer is checked. What is wrong is one ``ValueError`` that names
+the answer, its place and its value.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+
+KINDS = ("must_link", "cannot_link", "odd_one_out", "closer", "undecided")
+N_PAIR_KINDS = 2  # the first two speak of two rows, the others of three
+COLUMNS = ("kind", "a", "b", "c", "weight", "annotator", "asked_at")
+NO_ROW = -1  # in the third column of a pair
+
+Name = Callable[[int], str]
+
+
+class Table(NamedTuple):
+    codes: np.ndarray  # (m,) int8, index into KINDS
+    points: np.ndarray  # (m, 3) int64, NO_ROW where a pair has no third
+    weights: np.ndarray  # (m,) float64
+    annotators: np.ndarray | None  # (m,) str, "" where unknown
+    asked_at: np.ndarray | None  # (m,) datetime64[us], NaT where unknown
+
+
+def check_points(codes: np.ndarray, points: np.ndarray, n_samples: int, name: Name) -> None:
+    """Every row number inside X, no row named twice in one answer."""
+    is_triple = np.asarray(codes >= N_PAIR_KINDS)
+    used = np.stack([np.ones_like(is_triple), np.ones_like(is_triple), is_triple], axis=1)
+    outside = (((points < 0) | (points >= n_samples)) & used).any(axis=1)
+    a, b, c = points.T
+    repeated = (a == b) | (is_triple & ((a == c) | (b == c)))
+    for i in np.flatnonzero(outside | repeated)[:1]:
+        rows = tuple(int(row) for row in points[i, : 2 + is_triple[i]])
+        if outside[i]:
+            raise ValueError(f"{name(i)} = {rows} points outside X, which has {n_samples} rows.")
+        raise ValueError(f"{name(i)} = {rows} names a row twice. Drop it.")
+
+
+def check_weights(weights: Any, n_answers: int, name: Name) -> np.ndarray:
+    """One finite number >= 0 an answer; ones when there are none."""
+    if weights is None:
+        return np.ones(n_answers)
+    weights = np.array(weights, dtype=np.float64)
+    if weights.shape != (n_answers,):
+        raise ValueError(f"weights has shape {weights.shape}, but there are {n_answers} answers.")
+    for i in np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[:1]:
+        raise ValueError(f"{name(i)} has the weight {weights[i]}. It must be finite and >= 0.")
+    return weights
+
+
+def check_annotators(annotators: Any, n_answers: int) -> np.ndarray | None:
+    """Names as text, "" where unknown; None when nobody is named."""
+    if annotators is None:
+        return None
+    names = ["" if is_missing(value) else str(value) for value in annotators]
+    if len(names) != n_answers:
+        raise ValueError(f"annotators has {len(names)} names, but there are {n_answers} answers.")
+    check_text("annotators", names)
+    return np.array(names, dtype=str) if any(names) else None
+
+
+def check_times(asked_at: Any, n_answers: int, name: Name) -> np.ndarray | None:
+    """Times as datetime64[us] in UTC, NaT where unknown; None when none is known."""
+    if asked_at is None:
+        return None
+    if isinstance(asked_at, np.ndarray) and asked_at.dtype.kind == "M":
+        times = asked_at.astype("datetime64[us]")
+    else:
+        times = np.array([parse_time(cell, name, i) for i, cell in enumerate(asked_at)], "M8[us]")
+    if times.shape != (n_answers,):
+        raise ValueError(f"asked_at has {len(times)} times, but there are {n_answers} answers.")
+    return None if np.isnat(times).all() else times
+
+
+def check_ids(ids: Any, n_samples: int | None) -> np.ndarray | None:
+    """One text an X row, no two alike."""
+    if ids is None:
+        return None
+    texts = [id_text(value) for value in ids]
+    if n_samples is not None and len(texts) != n_samples:
+        raise ValueError(f"ids has {len(texts)} names, but n_samples={n_samples}.")
+    check_text("ids", texts)
+    seen: dict[str, int] = {}
+    for i, text in enumerate(texts):
+        if text in seen:
+            raise ValueError(f"ids[{i}] = {text!r} is already the name of row {seen[text]}.")
+        if not text:
+            raise ValueError(f"ids[{i}] is empty. Give every row a name, or leave ids out.")
+        seen[text] = i
+    return np.array(texts, dtype=str)
+
+
+def check_text(name: str, texts: Sequence[str]) -> None:
+    """No NUL, which NumPy drops at the end of a text, and nothing that UTF-8 cannot hold."""
+    for i, text in enumerate(texts):
+        if "\0" in text or any(0xD800 <= ord(letter) <= 0xDFFF for letter in text):
+            raise ValueError(f"{name}[{i}] = {text!r} holds a character that files cannot keep.")
+
+
+def parse_time(cell: Any, name: Name, i: int) -> np.datetime64:
+    if is_missing(cell):
+        return np.datetime64("NaT", "us")
+    if isinstance(cell, np.datetime64):
+        return cell.astype("M8[us]")
+    try:
+        moment = cell if isinstance(cell, datetime) else datetime.fromisoformat(str(cell).strip())
+        if moment.tzinfo is not None:
+            moment = moment.astimezone(UTC).replace(tzinfo=None)
+        return np.datetime64(moment, "us")
+    except (ValueError, OverflowError):
+        raise ValueError(
+            f"{name(i)} was asked at {cell!r}, which is no ISO 8601 time. Try 2026-01-31T12:00:00."
+        ) from None
+
+
+def is_missing(cell: Any) -> bool:
+    """None, "", NaN and NaT; ``cell != cell`` is true of the last two alone."""
+    return cell is None or (isinstance(cell, str) and cell == "") or bool(cell != cell)
+
+
+def id_text(cell: Any) -> str:
+    """An id as text. A column with gaps turns 7 into 7.0: that is still row 7."""
+    if isinstance(cell, float | np.floating) and float(cell).is_integer():
+        return str(int(cell))
+    return "" if is_missing(cell) else str(cell)
+
+
+def from_columns(
+    columns: dict[str, list], n_samples: int, ids: np.ndarray | None, place: Name
+) -> Table:
+    """Cells to a checked table. ``place`` says where the i-th answer stands."""
+    check_column_names(columns)
+    n_answers = len(columns["kind"])
+    code_of = {kind: code for code, kind in enumerate(KINDS)}
+    row_of = None if ids is None else {str(name): row for row, name in enumerate(ids)}
+    codes = np.empty(n_answers, dtype=np.int8)
+    points = np.full((n_answers, 3), NO_ROW, dtype=np.int64)
+    thirds = columns.get("c") or [None] * n_answers
+    for i, (kind, *cells) in enumerate(zip(columns["kind"], columns["a"], columns["b"], thirds)):
+        if kind not in code_of:
+            raise ValueError(f"{place(i)}: kind {kind!r} is not one of {', '.join(KINDS)}.")
+        codes[i] = code_of[kind]
+        width = 2 if codes[i] < N_PAIR_KINDS else 3
+        if width == 2 and not is_missing(cells[2]):
+            raise ValueError(f"{place(i)}: {kind} speaks of two rows, but c is {cells[2]!r}.")
+        for column, cell in enumerate(cells[:width]):
+            points[i, column] = row_number(cell, row_of, f"{place(i)}: {'abc'[column]}")
+
+    def name(i: int) -> str:
+        return f"{place(i)}: {KINDS[codes[i]]}"
+
+    check_points(codes, points, n_samples, name)
+    weights = [parse_weight(cell, name, i) for i, cell in enumerate(columns.get("weight") or [])]
+    return Table(
+        codes,
+        points,
+        check_weights(weights or None, n_answers, name),
+        check_annotators(columns.get("annotator"), n_answers),
+        check_times(columns.get("asked_at"), n_answers, name),
+    )
+
+
+def check_column_names(columns) -> None:
+    """kind, a and b must be there; a name that means nothing here is likely a slip of the pen."""
+    missing = [name for name in COLUMNS[:3] if name not in columns]
+    unknown = [str(name) for name in columns if name not in COLUMNS]
+    if missing or unknown:
+        wrong = f"lacks {', '.join(missing)}" if missing else f"has {', '.join(unknown)}"
+        raise ValueError(f"The answer table {wrong}; its columns are {', '.join(COLUMNS)}.")
+
+
+def row_number(cell: Any, row_of: dict[str, int] | None, place: str) -> int:
+    text = id_text(cell)
+    if not text:
+        raise ValueError(f"{place} is empty.")
+    if row_of is not None:
+        if text not in row_of:
+            raise ValueError(f"{place} = {text!r} is none of the {len(row_of)} ids.")
+        return row_of[text]
+    try:
+        row = int(text)
+        return int(np.int64(row))
+    except (ValueError, OverflowError):
+        raise ValueError(f"{place} = {text!r} is no row number. Pass ids= to go by name.") from None
+
+
+def parse_weight(cell: Any, name: Name, i: int) -> float:
+    try:
+        return 1.0 if is_missing(cell) and not isinstance(cell, float) else float(cell)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name(i)} has the weight {cell!r}. It must be a number >= 0.") from None
+
+
+def to_columns(table: Table, ids: np.ndarray | None) -> dict[str, list]:
+    """The inverse of ``from_columns``: every column, None for an empty cell."""
+
+    def cell(row: int):
+        return None if row == NO_ROW else int(row) if ids is None else str(ids[row])
+
+    n = len(table.codes)
+    a, b, c = ([cell(row) for row in column] for column in table.points.T)
+    annotators = (
+        [None] * n if table.annotators is None else [str(x) or None for x in table.annotators]
+    )
+    asked_at = [None] * n if table.asked_at is None else [x.item() for x in table.asked_at]
+    kinds = [KINDS[code] for code in table.codes]
+    cells = (kinds, a, b, c, table.weights.tolist(), annotators, asked_at)
+    return dict(zip(COLUMNS, cells))
