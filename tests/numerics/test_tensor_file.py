@@ -1,0 +1,292 @@
+import json
+import os
+import pickle
+import stat
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.testing import assert_array_equal
+from safetensors.numpy import save_file
+
+from likewise.numerics import tensor_file
+from likewise.numerics.tensor_file import ModelFileError, atomic_write, read_tensors, write_tensors
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text() | st.floats(-1e300, 1e300),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+dtypes = st.one_of(
+    hnp.boolean_dtypes(),
+    hnp.integer_dtypes(endianness="="),
+    hnp.unsigned_integer_dtypes(endianness="="),
+    hnp.floating_dtypes(endianness="=", sizes=(16, 32, 64)),
+    hnp.unicode_string_dtypes(endianness="=", max_len=6),
+    hnp.byte_string_dtypes(max_len=6),
+    hnp.datetime64_dtypes(endianness="="),
+    hnp.timedelta64_dtypes(endianness="="),
+)
+arrays = hnp.arrays(dtypes, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4))
+
+
+def assert_same_array(read, written):
+    assert (read.dtype, read.shape) == (written.dtype, written.shape)
+    assert read.tobytes() == written.tobytes()  # the bits: NaN payloads and -0.0 too
+    assert read.flags.writeable
+    assert read.flags.aligned
+
+
+@pytest.fixture
+def sample(tmp_path):
+    path = tmp_path / "a.tensors"
+    write_tensors(
+        path, {"x": np.arange(12.0).reshape(3, 4), "s": np.array(["a", "bé"])}, {"k": [1, 2]}
+    )
+    return path
+
+
+@settings(max_examples=300)
+@given(st.dictionaries(st.text(min_size=1), arrays, max_size=4), json_values)
+def test_what_is_read_equals_what_was_written(tmp_path, written, document):
+    path = tmp_path / "a.tensors"
+    write_tensors(path, written, document)
+    read = read_tensors(path)
+    assert read.document == document
+    assert set(read.arrays) == set(written)
+    for name in written:
+        assert_same_array(read.arrays[name], written[name])
+
+
+def test_views_and_foreign_byte_orders_are_stored_by_value(tmp_path):
+    base = np.arange(24, dtype=np.float32).reshape(4, 6)
+    views = {
+        "strided": base[::2, 1::3],
+        "transposed": base.T,
+        "reversed": base[::-1],
+        "broadcast": np.broadcast_to(np.float16(2), (3, 2)),
+        "big": np.arange(5, dtype=">i4"),
+        "strings": np.array([["ab", "c"], ["", "日本"]])[:, ::-1],
+    }
+    write_tensors(tmp_path / "a", views, None)
+    read = read_tensors(tmp_path / "a").arrays
+    for name, view in views.items():
+        assert_array_equal(read[name], view)
+        assert read[name].dtype == view.dtype.newbyteorder("=")
+
+
+def test_narrow_text_is_kept_narrow(tmp_path):
+    write_tensors(tmp_path / "a", {"s": np.full((1000, 10), "x" * 50)}, None)
+    assert os.path.getsize(tmp_path / "a") < 502_000
+
+
+def test_equal_content_gives_equal_files(tmp_path):
+    one, two = np.arange(3), np.array(["a"])
+    write_tensors(tmp_path / "a", {"x": one, "y": two}, {})
+    write_tensors(tmp_path / "b", {"y": two, "x": one}, {})
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "array",
+    [np.array([{}]), np.zeros(2, "f4,i4"), np.zeros(2, complex), np.zeros(2, np.longdouble)],
+)
+def test_an_array_that_cannot_be_kept_is_named_and_nothing_is_written(array, tmp_path):
+    with pytest.raises(TypeError, match=r"Array 'weights' has type .* cannot be stored"):
+        write_tensors(tmp_path / "a", {"weights": array}, None)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["__metadata__", 3])
+def test_a_name_that_cannot_be_kept_is_an_error(name, tmp_path):
+    with pytest.raises(ValueError, match="Choose another"):
+        write_tensors(tmp_path / "a", {name: np.zeros(1)}, None)
+
+
+@pytest.mark.parametrize("document", [float("nan"), {"x": float("inf")}, {"x": object()}])
+def test_a_document_that_json_cannot_hold_is_an_error_and_nothing_is_written(document, tmp_path):
+    with pytest.raises((ValueError, TypeError), match="JSON"):
+        write_tensors(tmp_path / "a", {}, document)
+    assert list(tmp_path.iterdir()) == []
+
+
+class Interrupted:
+    """Stands for the disk: fails after having written a part."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __call__(self, stored, path, metadata=None):
+        with open(path, "wb") as file:
+            file.write(b"half a file")
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(error, sample, monkeypatch):
+    before = sample.read_bytes()
+    monkeypatch.setattr(tensor_file, "save_file", Interrupted(error))
+    with pytest.raises(type(error)):
+        write_tensors(sample, {"x": np.zeros(1)}, {})
+    assert sample.read_bytes() == before
+    assert list(sample.parent.iterdir()) == [sample]
+
+
+def test_a_write_through_a_link_keeps_the_link(sample, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(sample)
+    write_tensors(link, {}, "new")
+    assert link.is_symlink()
+    assert read_tensors(sample).document == "new"
+
+
+def test_a_new_file_has_the_permissions_of_any_other(sample, tmp_path):
+    (tmp_path / "plain").touch()
+    modes = [stat.S_IMODE(os.stat(p).st_mode) for p in (sample, tmp_path / "plain")]
+    assert modes[0] == modes[1]
+
+
+def test_a_folder_or_a_missing_folder_cannot_be_written(tmp_path):
+    with pytest.raises(IsADirectoryError, match=r"is a folder\. Name a file"):
+        write_tensors(tmp_path, {}, None)
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*missing\. Make it first"):
+        write_tensors(tmp_path / "missing" / "a", {}, None)
+
+
+def test_an_atomic_write_shows_the_file_only_when_whole(tmp_path):
+    target = tmp_path / "table.csv"
+    with atomic_write(target) as temporary:
+        temporary.write_text("a,b\n")
+        assert not target.exists()
+        assert temporary.parent == target.parent
+    assert target.read_text() == "a,b\n"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_reading_gives_copies_that_outlive_the_file(sample):
+    read = read_tensors(sample).arrays["x"]
+    sample.write_bytes(b"")
+    assert_array_equal(read, np.arange(12.0).reshape(3, 4))
+
+
+# ---- files that are not ours, or not ours any more
+
+
+class Bomb:
+    def __reduce__(self):
+        return pytest.fail, ("a pickle was run",)
+
+
+def make_foreign(kind, path):
+    if kind == "empty":
+        path.touch()
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "pickle":
+        path.write_bytes(pickle.dumps(Bomb()))
+    elif kind == "zip":
+        with zipfile.ZipFile(path, "w") as file:
+            file.writestr("x", "y")
+    elif kind == "npz":
+        with open(path, "wb") as file:
+            np.savez(file, x=np.array([Bomb()], dtype=object))
+    elif kind == "text":
+        path.write_text("kind,a,b\nmust_link,0,1\n")
+    elif kind == "other safetensors":
+        save_file({"x": np.zeros(2)}, path)
+    elif kind == "header too long":
+        path.write_bytes(struct.pack("<Q", 2**63) + b"{}")
+    elif kind == "bfloat16":
+        header = b'{"x":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}}'
+        path.write_bytes(struct.pack("<Q", len(header)) + header + b"\0\0")
+    elif kind == "deep header":
+        header = b'{"__metadata__":' + b"[" * 100_000
+        path.write_bytes(struct.pack("<Q", len(header)) + header)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["missing", "empty", "folder", "pickle", "zip", "npz", "text", "other safetensors"]
+    + ["header too long", "bfloat16", "deep header"],
+)
+def test_a_foreign_file_ends_in_one_line_that_names_it(kind, tmp_path):
+    path = tmp_path / "foreign"
+    make_foreign(kind, path)
+    with pytest.raises(ModelFileError) as caught:
+        read_tensors(path)
+    message = str(caught.value)
+    assert str(path) in message
+    assert "\n" not in message
+    assert message.endswith(".")
+
+
+def write_forged(path, header, array):
+    """A file whose checksum fits: what a forger would make."""
+    arrays = {"x": array}
+    save_file(arrays, path, metadata={tensor_file.LAYOUT: tensor_file.seal(arrays, header)})
+
+
+def header_saying(dtypes):
+    return json.dumps({"dtypes": dtypes, "document": None})
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "",
+        "{",
+        "null",
+        '{"dtypes": {}}',
+        '{"document": {}}',
+        '{"dtypes": {}, "document": NaN}',
+        pytest.param("[" * 100_000, id="deep"),
+        header_saying([]),
+        header_saying({"x": 3}),
+        header_saying({"x": "O"}),
+        header_saying({"x": "<f8"}),
+        header_saying({"x": "<U3"}),
+        header_saying({"x": "<U999999999"}),
+        header_saying({"x": "<M8[us]"}),
+        header_saying({"x": "<M8[parsec]"}),
+    ],
+)
+def test_a_forged_header_ends_in_the_named_error(header, tmp_path):
+    codes = np.arange(4, dtype=np.uint32).reshape(2, 2)
+    write_forged(tmp_path / "honest", header_saying({"x": "<U2"}), codes)
+    assert_array_equal(read_tensors(tmp_path / "honest").arrays["x"], ["\0\1", "\2\3"])
+    write_forged(tmp_path / "forged", header, codes)
+    with pytest.raises(ModelFileError, match=r"forged has a header that likewise never writes"):
+        read_tensors(tmp_path / "forged")
+
+
+def test_a_code_point_outside_unicode_is_an_error(tmp_path):
+    codes = np.array([[0x110000]], dtype=np.uint32)
+    write_forged(tmp_path / "a", header_saying({"x": "<U1"}), codes)
+    with pytest.raises(ModelFileError, match="code point 1114112"):
+        read_tensors(tmp_path / "a")
+
+
+def test_every_truncation_is_noticed(sample):
+    whole = sample.read_bytes()
+    for length in range(len(whole)):
+        sample.write_bytes(whole[:length])
+        with pytest.raises(ModelFileError):
+            read_tensors(sample)
+    sample.write_bytes(whole + b"\0")
+    with pytest.raises(ModelFileError):
+        read_tensors(sample)
+
+
+def test_every_flipped_bit_is_noticed(sample):
+    whole = sample.read_bytes()
+    for place in range(len(whole)):
+        for bit in range(8):
+            changed = bytearray(whole)
+            changed[place] ^= 1 << bit
+            sample.write_bytes(changed)
+            with pytest.raises(ModelFileError):
+                read_tensors(sample)
