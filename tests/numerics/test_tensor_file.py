@@ -1,7 +1,6 @@
 import json
 import os
 import pickle
-import stat
 import struct
 import zipfile
 
@@ -14,7 +13,7 @@ from numpy.testing import assert_array_equal
 from safetensors.numpy import save_file
 
 from likewise.numerics import tensor_file
-from likewise.numerics.tensor_file import ModelFileError, atomic_write, read_tensors, write_tensors
+from likewise.numerics.tensor_file import ModelFileError, read_tensors, write_tensors
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.floats(-1e300, 1e300),
@@ -134,37 +133,6 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(error, sample, 
         write_tensors(sample, {"x": np.zeros(1)}, {})
     assert sample.read_bytes() == before
     assert list(sample.parent.iterdir()) == [sample]
-
-
-def test_a_write_through_a_link_keeps_the_link(sample, tmp_path):
-    link = tmp_path / "link"
-    link.symlink_to(sample)
-    write_tensors(link, {}, "new")
-    assert link.is_symlink()
-    assert read_tensors(sample).document == "new"
-
-
-def test_a_new_file_has_the_permissions_of_any_other(sample, tmp_path):
-    (tmp_path / "plain").touch()
-    modes = [stat.S_IMODE(os.stat(p).st_mode) for p in (sample, tmp_path / "plain")]
-    assert modes[0] == modes[1]
-
-
-def test_a_folder_or_a_missing_folder_cannot_be_written(tmp_path):
-    with pytest.raises(IsADirectoryError, match=r"is a folder\. Name a file"):
-        write_tensors(tmp_path, {}, None)
-    with pytest.raises(FileNotFoundError, match=r"there is no folder .*missing\. Make it first"):
-        write_tensors(tmp_path / "missing" / "a", {}, None)
-
-
-def test_an_atomic_write_shows_the_file_only_when_whole(tmp_path):
-    target = tmp_path / "table.csv"
-    with atomic_write(target) as temporary:
-        temporary.write_text("a,b\n")
-        assert not target.exists()
-        assert temporary.parent == target.parent
-    assert target.read_text() == "a,b\n"
-    assert list(tmp_path.iterdir()) == [target]
 
 
 def test_reading_gives_copies_that_outlive_the_file(sample):

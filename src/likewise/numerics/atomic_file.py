@@ -1,7 +1,7 @@
 """Files that are there whole or not at all."""
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,22 +9,46 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path: str | os.PathLike) -> Iterator[Path]:
-    """A temporary file beside ``path`` that takes its place when the block ends well.
+    """A temporary file beside `path` that takes its place when the block ends well.
 
-    On an error, and on Ctrl-C, the temporary file goes and ``path`` stays as it was.
+    It is flushed to disk, then moved onto `path` in one step. On an error, and on Ctrl-C, it goes
+    and `path` stays as it was.
+
+    Parameters
+    ----------
+    path : str or path
+        The file to write in the end. Behind a symbolic link, what it points to.
+
+    Yields
+    ------
+    pathlib.Path
+        Where to write now: an empty file in the same folder with the same ending.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from likewise.numerics.atomic_file import replacing
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(Path(folder, "table.csv")) as temporary:
+    ...         _ = temporary.write_text("a,b")
+    ...     Path(folder, "table.csv").read_text()
+    'a,b'
     """
-    path = Path(path)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    temporary = Path(name)
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{path}: there is no folder {target.parent}. Make it first.")
+    if target.is_dir():
+        raise IsADirectoryError(f"{path} is a folder. Name a file to write.")
+    temporary = target.with_name(f".{secrets.token_hex(6)}.{target.name[-100:]}")
     try:
+        temporary.touch(exist_ok=False)  # with the permissions of any new file, unlike tempfile's
+        mode = temporary.stat().st_mode
         yield temporary
-        with open(temporary, "rb") as file:
+        temporary.chmod(mode)  # some writers make a file of their own, private to the user
+        with open(temporary, "rb+") as file:
             os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)  # mkstemp makes its files private
-        os.replace(temporary, path)
+        os.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

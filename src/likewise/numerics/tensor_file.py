@@ -15,15 +15,14 @@ import hashlib
 import json
 import os
 import re
-import secrets
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
+
+from likewise.numerics.atomic_file import replacing
 
 LAYOUT = "likewise-tensors-1"  # names our header; what the document says has its own version
 _N_HEX = 64  # of a SHA-256
@@ -71,7 +70,7 @@ def write_tensors(path: str | os.PathLike, arrays: Mapping[str, np.ndarray], doc
         stored[name], encoded_dtypes[name] = _encode(name, array)
     dtypes = {name: dtype for name, dtype in sorted(encoded_dtypes.items()) if dtype}
     header = json.dumps({"dtypes": dtypes, "document": document}, allow_nan=False)
-    with atomic_write(path) as temporary:
+    with replacing(path) as temporary:
         # One entry: safetensors shuffles several, and equal content should give equal files.
         save_file(stored, temporary, metadata={LAYOUT: seal(stored, header)})
 
@@ -117,49 +116,13 @@ def read_tensors(path: str | os.PathLike) -> TensorFile:
         ) from None
 
 
-@contextmanager
-def atomic_write(path: str | os.PathLike) -> Iterator[Path]:
-    """A temporary path to write to, which becomes `path` if the block ends without an error.
-
-    The temporary file lies in the same folder. It is flushed to disk, then moved onto `path` in one
-    step; when the block raises, Ctrl-C included, it is removed and `path` stays as it was.
-
-    Parameters
-    ----------
-    path : str or path
-        The file to write in the end.
-
-    Yields
-    ------
-    pathlib.Path
-        Where to write now: an empty file.
-    """
-    target = Path(os.path.realpath(path))  # through a symbolic link, which stays one
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"{path}: there is no folder {target.parent}. Make it first.")
-    if target.is_dir():
-        raise IsADirectoryError(f"{path} is a folder. Name a file to write.")
-    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
-    try:
-        temporary.touch(exist_ok=False)
-        mode = temporary.stat().st_mode
-        yield temporary
-        temporary.chmod(mode)  # some writers (safetensors) make a file of their own, for you alone
-        with open(temporary, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
 def seal(stored: Mapping[str, np.ndarray], header: str) -> str:
     """The header with the checksum of itself and of the arrays as they are stored before it."""
     digest = hashlib.sha256(header.encode())
     for name in sorted(stored):
         array = stored[name]
         digest.update(json.dumps([name, array.dtype.str, array.shape]).encode())
-        digest.update(memoryview(array.reshape(-1).view(np.uint8)))
+        digest.update(array.reshape(-1).view(np.uint8).data)
     return digest.hexdigest() + header
 
 
