@@ -42,8 +42,10 @@ def sq_distances(X, Y=None) -> np.ndarray:
     >>> sq_distances([[0.0, 0.0], [3.0, 4.0]])
     array([[ 0., 25.], [25.,  0.]])
     """
-    X, Y = _centered(X, X if Y is None else Y)
-    return _expand(X, Y, row_norms(X, squared=True), row_norms(Y, squared=True))
+    is_square = Y is None or Y is X
+    X, Y = _centered(X, X if is_square else Y)
+    sq = _expand(X, Y, row_norms(X, squared=True), row_norms(Y, squared=True))
+    return (sq + sq.T) / 2 if is_square else sq
 
 
 def sq_distance_blocks(X, Y) -> Iterator[tuple[slice, np.ndarray]]:
@@ -113,9 +115,6 @@ def smallest_columns(values: np.ndarray, k: int) -> np.ndarray:
 
 
 def _centered(X, Y):
-    if X is Y:  # one object for both, so that X @ X.T is exactly symmetric
-        X = Y = as_rows(X) if issparse(X) else as_rows(X) - np.mean(X, axis=0, dtype=np.float64)
-        return X, Y
     X, Y = as_rows(X), as_rows(Y)
     if issparse(X) or issparse(Y):
         return X, Y
