@@ -17,7 +17,7 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.sparse.csgraph import breadth_first_order, connected_components, dijkstra
 
 from likewise.constraints.closure import Closure, link_graph, pair_codes
 
@@ -167,8 +167,10 @@ class _DistanceOrder:
                 np.full(n_pair_edges, PAIR_LEVEL),
             ]
         )
-        self.n_strict = len(answers)
-        self.undecided_known = known[tails[self.n_strict :]].reshape(-1, 6)
+        self.strict = slice(len(answers))
+        self.equal = slice(len(answers), len(answers) + 6 * len(undecided))
+        self.to_together = self._equal_steps_to(together)
+        self.to_apart = self._equal_steps_to(apart)
         self.by_tail = np.argsort(self.tails, kind="stable")
         n_nodes = len(self.codes) + 2
         self.starts = np.searchsorted(self.tails[self.by_tail], np.arange(n_nodes + 1))
@@ -180,31 +182,49 @@ class _DistanceOrder:
         codes = self.codes[nodes]
         return np.stack([codes // self.n_samples, codes % self.n_samples], axis=1)
 
+    def _equal_steps_to(self, goals: np.ndarray) -> np.ndarray:
+        """How many "can't tell" answers lie between each node and the nearest goal."""
+        n_nodes = len(self.codes) + 2
+        steps = np.full(n_nodes, np.inf)
+        ends = self.tails[self.equal], self.heads[self.equal]
+        if len(goals) and len(ends[0]):
+            graph = coo_array((np.ones(len(ends[0])), ends), shape=(n_nodes, n_nodes)).tocsr()
+            steps = dijkstra(graph, unweighted=True, indices=goals, min_only=True)
+        return steps
+
     def contradicted(self) -> np.ndarray:
-        """Strict answers inside a knot, and "can't tell" over a pair together and a pair apart."""
-        strict = slice(self.n_strict)
-        in_knot = self.knots[self.tails[strict]] == self.knots[self.heads[strict]]
-        torn = (self.undecided_known == 1).any(axis=1) & (self.undecided_known == -1).any(axis=1)
-        undecided_answers = self.edge_answers[self.n_strict : self.n_strict + 6 * len(torn) : 6]
-        return np.union1d(self.edge_answers[strict][in_knot], undecided_answers[torn])
+        """Strict answers inside a knot, and "can't tell" between a pair apart and one together."""
+        tails, heads = self.tails[self.strict], self.heads[self.strict]
+        in_knot = self.knots[tails] == self.knots[heads]
+        torn = self._leads_together(self.tails[self.equal], self.heads[self.equal])
+        return np.union1d(
+            self.edge_answers[self.strict][in_knot], self.edge_answers[self.equal][torn]
+        )
+
+    def _leads_together(self, tails: np.ndarray, heads: np.ndarray) -> np.ndarray:
+        """Edges on a way of "can't tell" from a pair that is apart to a pair that is together."""
+        reachable = np.isfinite(self.to_apart[tails]) & np.isfinite(self.to_together[heads])
+        nearer = self.to_together[heads] < self.to_together[tails]
+        farther = self.to_apart[tails] < self.to_apart[heads]
+        return reachable & nearer & farther
 
     def witness(self, answer: int, links: _MustLinks) -> tuple[int, ...]:
         """The other answers on the shortest strict cycle through this one."""
         edges = np.flatnonzero(self.edge_answers == answer)
-        if edges[0] >= self.n_strict:  # "can't tell": its own nodes say why
-            nodes = np.unique(self.tails[edges])
-            known = links.closure.known(self._rows_of(nodes))
-            steps = [(nodes[known == 1][0], self.together), (self.apart, nodes[known == -1][0])]
-            found = self._explain(steps, links)
-        else:
+        if edges[0] < self.strict.stop:
             in_knot = self.knots[self.tails[edges]] == self.knots[self.heads[edges]]
-            cycles = [self._way_back(edge) for edge in edges[in_knot]]
-            found = self._explain(min(cycles, key=len), links)
+            cycles = [self._way(self.heads[e], self.tails[e]) for e in edges[in_knot]]
+        else:  # from "apart" to one side of the answer, and from its other side to "together"
+            torn = edges[self._leads_together(self.tails[edges], self.heads[edges])]
+            cycles = [
+                self._way(self.apart, self.tails[e]) + self._way(self.heads[e], self.together)
+                for e in torn
+            ]
+        found = self._explain(min(cycles, key=len), links)
         return tuple(other for other in dict.fromkeys(found) if other != answer)
 
-    def _way_back(self, edge: int) -> list[tuple]:
-        """Breadth first from the larger side of an inequality to its smaller side."""
-        start, goal = self.heads[edge], self.tails[edge]
+    def _way(self, start: int, goal: int) -> list[tuple]:
+        """The edges of a shortest path, breadth first."""
         came_by: dict = {start: None}
         queue = deque([start])
         while goal not in came_by:
@@ -223,11 +243,11 @@ class _DistanceOrder:
     def _explain(self, steps: list[tuple], links: _MustLinks) -> list[int]:
         """Answers along the steps; a step to or from the two extra nodes is a path of pairs."""
         answers: list[int] = []
-        for tail, head, *answer in steps:
+        for tail, head, answer in steps:
             if head == self.together:
                 answers += links.why_together(*self._rows_of(np.array([tail]))[0])
             elif tail == self.apart:
                 answers += links.why_apart(*self._rows_of(np.array([head]))[0])
             elif tail != self.together:
-                answers += answer
+                answers.append(answer)
         return answers

@@ -7,6 +7,30 @@ and turn each number into its answer. No rejection, no n x n table, exact for an
 import numpy as np
 from sklearn.utils.random import sample_without_replacement
 
+from likewise.constraints.table import widen
+
+
+def draw_answers(y: np.ndarray, counts: tuple, noise: float, rng) -> tuple[np.ndarray, np.ndarray]:
+    """So many answers of each kind and pairs of any, as kinds (m,) and rows (m, 3)."""
+    *n_by_kind, n_pairs = counts
+    draws = (draw_must_links, draw_cannot_links, draw_odd_ones_out, draw_closer, draw_undecided)
+    blocks = [draw(y, n, rng) for draw, n in zip(draws, n_by_kind)]
+    pairs, is_must_link = draw_pairs(y, n_pairs, rng)
+    codes = np.repeat(np.arange(len(draws)), n_by_kind)
+    codes = np.concatenate([codes, np.where(is_must_link, 0, 1)]).astype(np.int8)
+    points = np.concatenate([widen(points) for points in (*blocks, pairs)])
+    return flip(codes, points, noise, rng)
+
+
+def link_labelled(y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The fewest links that say which of some rows share a class: (m, 2) must, (q, 2) cannot."""
+    rows = rows[np.argsort(y[rows], kind="stable")]
+    same = y[rows[1:]] == y[rows[:-1]]
+    must_link = np.stack([rows[:-1][same], rows[1:][same]], axis=1)  # a chain through each class
+    firsts = np.concatenate([rows[:1], rows[1:][~same]])  # one row of each
+    i, j = np.triu_indices(len(firsts), 1)
+    return must_link, np.stack([firsts[i], firsts[j]], axis=1)
+
 
 class ByClass:
     """The rows of each class, side by side, with the arithmetic of choosing among them."""

@@ -63,10 +63,17 @@ def read_csv(path: Path):
 
 
 def write_csv(columns: Columns, path: Path) -> None:
+    rows = [[_as_text(cell) for cell in cells] for cells in zip(*columns.values())]
+    # Ending lines in \n alone, the writer sees no reason to quote a cell that holds \r.
+    has_return = any("\r" in cell for cells in rows for cell in cells)
     with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
+        writer = csv.writer(
+            file,
+            lineterminator="\n",
+            quoting=csv.QUOTE_ALL if has_return else csv.QUOTE_MINIMAL,
+        )
         writer.writerow(columns)
-        writer.writerows(zip(*(map(_as_text, cells) for cells in columns.values())))
+        writer.writerows(rows)
 
 
 def read_jsonl(path: Path):

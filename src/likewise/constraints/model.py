@@ -15,7 +15,7 @@ cross-validation would slice such a thing by rows (docs/decisions/0001).
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -122,9 +122,9 @@ class Constraints:
         ids=None,
     ):
         ids = tables.check_ids(ids, None)
-        n_samples = _check_n_samples(n_samples, ids)
+        n_samples = tables.check_n_samples(n_samples, ids)
         given = dict(zip(KINDS, (must_link, cannot_link, odd_one_out, closer, undecided)))
-        blocks = [_as_points(kind, points) for kind, points in given.items()]
+        blocks = [tables.as_points(kind, points) for kind, points in given.items()]
         codes = np.repeat(np.arange(len(KINDS), dtype=np.int8), [len(block) for block in blocks])
         points = np.concatenate(blocks)
         starts = np.cumsum([0] + [len(block) for block in blocks])
@@ -169,7 +169,9 @@ class Constraints:
         if not isinstance(other, Constraints):
             return NotImplemented
         pairs = zip((*self._table, self.ids), (*other._table, other.ids))
-        return self.n_samples == other.n_samples and all(_equal(a, b) for a, b in pairs)
+        return self.n_samples == other.n_samples and all(
+            tables.equal_arrays(a, b) for a, b in pairs
+        )
 
     def __repr__(self) -> str:
         counts = np.bincount(self._table.codes, minlength=len(KINDS))
@@ -185,16 +187,13 @@ class Constraints:
                 f"Constraints on {self.n_samples} and on {other.n_samples} rows cannot be added. "
                 "Use with_rows() on the smaller one first."
             )
-        if self.ids is not None and other.ids is not None and not _equal(self.ids, other.ids):
+        if (
+            self.ids is not None
+            and other.ids is not None
+            and not tables.equal_arrays(self.ids, other.ids)
+        ):
             raise ValueError("Constraints whose rows have different ids cannot be added.")
-        sides = self._table, other._table
-        table = Table(
-            np.concatenate([side.codes for side in sides]),
-            np.concatenate([side.points for side in sides]),
-            np.concatenate([side.weights for side in sides]),
-            _join([side.annotators for side in sides], sides, ""),
-            _join([side.asked_at for side in sides], sides, np.datetime64("NaT", "us")),
-        )
+        table = tables.join(self._table, other._table)
         return self._of(self.n_samples, table, self.ids if self.ids is not None else other.ids)
 
     # What was said
@@ -336,8 +335,7 @@ class Constraints:
                 f"mask has shape {mask.shape}, but there are {self.n_answers} answers."
             )
         picked = np.flatnonzero(mask) if mask.dtype == bool else mask.astype(np.int64)
-        columns: list[Any] = [None if column is None else column[picked] for column in self._table]
-        return self._of(self.n_samples, _tidy(Table(*columns)), self.ids)
+        return self._of(self.n_samples, tables.take(self._table, picked), self.ids)
 
     def restrict(self, rows) -> "Constraints":
         """The answers that speak of these rows alone, renumbered to X[rows]."""
@@ -352,7 +350,7 @@ class Constraints:
 
     def with_rows(self, n_samples: int, ids=None) -> "Constraints":
         """The same answers about a longer X, whose first rows are those of this one."""
-        n_samples = _check_n_samples(n_samples, None)
+        n_samples = tables.check_n_samples(n_samples, None)
         if n_samples < self.n_samples:
             raise ValueError(
                 f"with_rows({n_samples}) is fewer than {self.n_samples}. Use restrict()."
@@ -471,19 +469,8 @@ class Constraints:
             raise ValueError(f"y has shape {y.shape}; it must have one class a row.")
         if not 0 <= noise <= 1:
             raise ValueError(f"noise={noise} must lie between 0 and 1.")
-        rng = check_random_state(random_state)
-        blocks = [
-            (0, draw.draw_must_links(y, n_must_link, rng)),
-            (1, draw.draw_cannot_links(y, n_cannot_link, rng)),
-            (2, draw.draw_odd_ones_out(y, n_odd_one_out, rng)),
-            (3, draw.draw_closer(y, n_closer, rng)),
-            (4, draw.draw_undecided(y, n_undecided, rng)),
-        ]
-        pairs, is_must_link = draw.draw_pairs(y, n_pairs, rng)
-        codes = np.repeat(np.arange(5, dtype=np.int8), [len(points) for _, points in blocks])
-        codes = np.concatenate([codes, np.where(is_must_link, 0, 1).astype(np.int8)])
-        points = np.concatenate([_widen(points) for _, points in blocks] + [_widen(pairs)])
-        codes, points = draw.flip(codes, points, noise, rng)
+        counts = (n_must_link, n_cannot_link, n_odd_one_out, n_closer, n_undecided, n_pairs)
+        codes, points = draw.draw_answers(y, counts, noise, check_random_state(random_state))
         return cls._of(len(y), Table(codes, points, np.ones(len(codes)), None, None), None)
 
     @classmethod
@@ -496,13 +483,7 @@ class Constraints:
         y = np.asarray(y)
         if y.ndim != 1:
             raise ValueError(f"y has shape {y.shape}; it must have one class a row.")
-        rows = np.flatnonzero(y != -1)
-        rows = rows[np.argsort(y[rows], kind="stable")]
-        same = y[rows[1:]] == y[rows[:-1]]
-        must_link = np.stack([rows[:-1][same], rows[1:][same]], axis=1)
-        firsts = rows[np.concatenate([[True], ~same])] if len(rows) else rows
-        i, j = np.triu_indices(len(firsts), 1)
-        cannot_link = np.stack([firsts[i], firsts[j]], axis=1)
+        must_link, cannot_link = draw.link_labelled(y, np.flatnonzero(y != -1))
         return cls(len(y), must_link=must_link, cannot_link=cannot_link)
 
     @classmethod
@@ -529,14 +510,8 @@ class Constraints:
         import narwhals.stable.v1 as nw
 
         columns = tables.to_columns(self._table, self.ids)
-        point = nw.Int64() if self.ids is None else nw.String()
-        types = (nw.String(), point, point, point, nw.Float64(), nw.String(), nw.Datetime("us"))
         try:
-            series = {
-                name: nw.new_series(name, cells, type_, backend=backend)
-                for (name, cells), type_ in zip(columns.items(), types)
-            }
-            return nw.from_dict(series, backend=backend).to_native()
+            return nw.from_dict(columns, backend=backend).to_native()
         except ModuleNotFoundError:
             raise ImportError(f"{backend} is not installed: pip install {backend}.") from None
 
@@ -557,76 +532,9 @@ class Constraints:
     @classmethod
     def _from_columns(cls, columns, place, n_samples, ids) -> "Constraints":
         ids = tables.check_ids(ids, None)
-        n_samples = _check_n_samples(n_samples, ids)
+        n_samples = tables.check_n_samples(n_samples, ids)
         return cls._of(n_samples, tables.from_columns(columns, n_samples, ids, place), ids)
 
 
 def _rebuild(n_samples, columns, ids) -> Constraints:
     return Constraints._of(n_samples, Table(*columns), ids)
-
-
-def _check_n_samples(n_samples: Any, ids: np.ndarray | None) -> int:
-    if n_samples is None:
-        if ids is None:
-            raise ValueError("Say how many rows X has: n_samples=len(X), or ids=, one a row.")
-        return len(ids)
-    if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 0:
-        raise ValueError(f"n_samples={n_samples!r} must be a whole number >= 0, the rows of X.")
-    if ids is not None and len(ids) != n_samples:
-        raise ValueError(f"ids has {len(ids)} names, but n_samples={n_samples}.")
-    return int(n_samples)
-
-
-def _as_points(kind: str, answers: Any) -> np.ndarray:
-    """Anything array-like to (n, 3) int64, or an error that names the first wrong answer."""
-    width = 2 if KINDS.index(kind) < N_PAIR_KINDS else 3
-    if answers is None:
-        answers = []
-    try:
-        points = np.asarray(answers)
-        if points.size == 0 and points.ndim < 2:
-            points = np.empty((0, width), dtype=np.int64)
-    except ValueError:  # rows of different lengths
-        points = np.empty(0)
-    if points.ndim == 2 and points.shape[1] == width and points.dtype.kind in "iu":
-        return _widen(points.astype(np.int64))
-    for i, answer in enumerate(answers):
-        rows = np.asarray(answer, dtype=object)
-        whole = [
-            isinstance(row, int | np.integer) and not isinstance(row, bool) for row in rows.flat
-        ]
-        if rows.shape != (width,) or not all(whole):
-            raise ValueError(f"{kind}[{i}] = {answer!r} must be {width} row numbers.")
-    shape = np.shape(points)
-    raise ValueError(f"{kind} has shape {shape}; it must be (n, {width}), row numbers as integers.")
-
-
-def _widen(points: np.ndarray) -> np.ndarray:
-    if points.shape[1] == 3:
-        return points
-    return np.concatenate([points, np.full((len(points), 1), NO_ROW)], axis=1)
-
-
-def _tidy(table: Table) -> Table:
-    """Without names or times at all where none is left."""
-    annotators, asked_at = table.annotators, table.asked_at
-    return table._replace(
-        annotators=annotators if annotators is not None and (annotators != "").any() else None,
-        asked_at=asked_at if asked_at is not None and not np.isnat(asked_at).all() else None,
-    )
-
-
-def _join(columns: list, sides: tuple[Table, ...], missing) -> np.ndarray | None:
-    if all(column is None for column in columns):
-        return None
-    filled = [
-        np.full(len(side.codes), missing) if column is None else column
-        for column, side in zip(columns, sides)
-    ]
-    return np.concatenate(filled)
-
-
-def _equal(a: np.ndarray | None, b: np.ndarray | None) -> bool:
-    if a is None or b is None:
-        return a is b
-    return np.array_equal(a, b, equal_nan=a.dtype.kind == "M")

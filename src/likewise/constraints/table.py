@@ -32,9 +32,48 @@ class Table(NamedTuple):
     asked_at: np.ndarray | None  # (m,) datetime64[us], NaT where unknown
 
 
+def check_n_samples(n_samples: Any, ids: np.ndarray | None) -> int:
+    """The rows of X, said outright or by their ids."""
+    if n_samples is None:
+        if ids is None:
+            raise ValueError("Say how many rows X has: n_samples=len(X), or ids=, one a row.")
+        return len(ids)
+    if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 0:
+        raise ValueError(f"n_samples={n_samples!r} must be a whole number >= 0, the rows of X.")
+    if ids is not None and len(ids) != n_samples:
+        raise ValueError(f"ids has {len(ids)} names, but n_samples={n_samples}.")
+    return int(n_samples)
+
+
+def as_points(kind: str, answers: Any) -> np.ndarray:
+    """Anything array-like to (n, 3) int64, or an error that names the first wrong answer."""
+    width = 2 if KINDS.index(kind) < N_PAIR_KINDS else 3
+    try:
+        points = np.asarray([] if answers is None else answers)
+    except ValueError:  # answers of different lengths
+        points = np.asarray(list(answers), dtype=object)
+    if points.ndim and len(points) == 0:
+        return np.empty((0, 3), dtype=np.int64)
+    if points.ndim == 2 and points.shape[1] == width and points.dtype.kind in "iu":
+        return widen(points.astype(np.int64))
+    for i, answer in enumerate(answers if points.ndim else ()):
+        rows = np.asarray(answer, dtype=object)
+        whole = (isinstance(x, int | np.integer) and not isinstance(x, bool) for x in rows.flat)
+        if rows.shape != (width,) or not all(whole):
+            raise ValueError(f"{kind}[{i}] = {answer!r} must be {width} row numbers.")
+    raise ValueError(f"{kind} must have shape (n, {width}) and hold row numbers as integers.")
+
+
+def widen(points: np.ndarray) -> np.ndarray:
+    """Pairs with NO_ROW as their third."""
+    if points.shape[1] == 3:
+        return points
+    return np.concatenate([points, np.full((len(points), 1), NO_ROW)], axis=1)
+
+
 def check_points(codes: np.ndarray, points: np.ndarray, n_samples: int, name: Name) -> None:
     """Every row number inside X, no row named twice in one answer."""
-    is_triple = np.asarray(codes >= N_PAIR_KINDS)
+    is_triple: np.ndarray = codes >= N_PAIR_KINDS
     used = np.stack([np.ones_like(is_triple), np.ones_like(is_triple), is_triple], axis=1)
     outside = (((points < 0) | (points >= n_samples)) & used).any(axis=1)
     a, b, c = points.T
@@ -216,3 +255,44 @@ def to_columns(table: Table, ids: np.ndarray | None) -> dict[str, list]:
     kinds = [KINDS[code] for code in table.codes]
     cells = (kinds, a, b, c, table.weights.tolist(), annotators, asked_at)
     return dict(zip(COLUMNS, cells))
+
+
+def take(table: Table, picked: np.ndarray) -> Table:
+    """Some answers, without names or times at all where none is left."""
+    annotators = None if table.annotators is None else table.annotators[picked]
+    asked_at = None if table.asked_at is None else table.asked_at[picked]
+    return Table(
+        table.codes[picked],
+        table.points[picked],
+        table.weights[picked],
+        annotators if annotators is not None and (annotators != "").any() else None,
+        asked_at if asked_at is not None and not np.isnat(asked_at).all() else None,
+    )
+
+
+def join(first: Table, second: Table) -> Table:
+    """The answers of one table and then those of another."""
+
+    def filled(column: str, missing) -> np.ndarray | None:
+        columns = [getattr(first, column), getattr(second, column)]
+        if columns[0] is None and columns[1] is None:
+            return None
+        for i, side in enumerate((first, second)):
+            if columns[i] is None:
+                columns[i] = np.full(len(side.codes), missing)
+        return np.concatenate(columns)
+
+    return Table(
+        np.concatenate([first.codes, second.codes]),
+        np.concatenate([first.points, second.points]),
+        np.concatenate([first.weights, second.weights]),
+        filled("annotators", ""),
+        filled("asked_at", np.datetime64("NaT", "us")),
+    )
+
+
+def equal_arrays(a: np.ndarray | None, b: np.ndarray | None) -> bool:
+    """Equal content, an unknown time equal to an unknown time."""
+    if a is None or b is None:
+        return a is b
+    return np.array_equal(a, b, equal_nan=a.dtype.kind == "M")

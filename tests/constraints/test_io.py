@@ -1,0 +1,167 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from likewise.constraints import Constraints
+from tests.constraints.strategies import draw_constraints
+
+seeds = st.integers(0, 2**31 - 1)
+ENDINGS = ("csv", "jsonl", "parquet")
+
+
+def read_back(c, path):
+    c.write(path)
+    return Constraints.read(path, n_samples=c.n_samples, ids=c.ids)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@given(seed=seeds)
+def test_a_file_gives_back_exactly_what_was_written(ending, seed, tmp_path_factory):
+    c = draw_constraints(np.random.RandomState(seed))
+    assert read_back(c, tmp_path_factory.getbasetemp() / f"answers.{ending}") == c
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+@given(seed=seeds)
+def test_a_frame_gives_back_exactly_what_was_put_in(backend, seed):
+    c = draw_constraints(np.random.RandomState(seed))
+    frame = c.to_frame(backend)
+    assert Constraints.from_frame(frame, n_samples=c.n_samples, ids=c.ids) == c
+
+
+def test_the_columns_of_a_file_are_the_documented_ones(tmp_path):
+    c = Constraints(
+        ids=["x", "y", "z"],
+        must_link=[(0, 1)],
+        odd_one_out=[(0, 1, 2)],
+        weights=[1, 0.5],
+        annotators=["ann", ""],
+        asked_at=["2026-01-31T12:00:00Z", None],
+    )
+    c.write(tmp_path / "answers.csv")
+    assert (tmp_path / "answers.csv").read_text() == (
+        "kind,a,b,c,weight,annotator,asked_at\n"
+        "must_link,x,y,,1.0,ann,2026-01-31T12:00:00\n"
+        "odd_one_out,x,y,z,0.5,,\n"
+    )
+    c.write(tmp_path / "answers.jsonl")
+    first, second = map(json.loads, (tmp_path / "answers.jsonl").read_text().splitlines())
+    assert first == {
+        "kind": "must_link",
+        "a": "x",
+        "b": "y",
+        "weight": 1.0,
+        "annotator": "ann",
+        "asked_at": "2026-01-31T12:00:00",
+    }
+    assert second == {"kind": "odd_one_out", "a": "x", "b": "y", "c": "z", "weight": 0.5}
+
+
+def test_few_columns_are_enough_and_blank_lines_do_not_count(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("kind,b,a\nmust_link,1,0\n\ncannot_link,2,0\n")
+    c = Constraints.read(path, n_samples=3)
+    assert c == Constraints(3, must_link=[(0, 1)], cannot_link=[(0, 2)])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty"),
+        ("kind,a\n", "lacks b"),
+        ("kind,a,b,wieght\n", "has wieght"),
+        ("kind,a,b,a\n", "named twice"),
+        ("kind,a,b\nmust_link,0,1\nmust_link,0\n", "line 3: 2 cells, but the header names 3"),
+        ("kind,a,b\nmust_link,0,1\nmustlink,0,1\n", "line 3: kind 'mustlink' is not one of"),
+        ("kind,a,b\nmust_link,0,x\n", "line 2: b = 'x' is no row number"),
+        ("kind,a,b\nmust_link,0,\n", "line 2: b is empty"),
+        ("kind,a,b\nmust_link,0,9\n", "line 2: must_link = (0, 9) points outside X"),
+        ("kind,a,b,c\nmust_link,0,1,2\n", "line 2: must_link speaks of two rows, but c is '2'"),
+        ("kind,a,b\ncloser,0,1\n", "line 2: c is empty"),
+        ("kind,a,b,weight\nmust_link,0,1,heavy\n", "line 2: must_link has the weight 'heavy'"),
+        ("kind,a,b,weight\nmust_link,0,1,nan\n", "line 2: must_link has the weight nan"),
+        ("kind,a,b,asked_at\nmust_link,0,1,noon\n", "line 2: must_link was asked at 'noon'"),
+        ('kind,a,b\nmust_link,"0,1\n', "line 2"),
+        ("kind,a,b\nmust_link,0,99999999999999999999\n", "line 2: b = "),
+    ],
+)
+def test_a_malformed_line_is_reported_with_its_number(tmp_path, text, message):
+    path = tmp_path / "answers.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError) as error:  # noqa: PT011
+        Constraints.read(path, n_samples=5)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "line 1"),
+        ('{"kind": "must_link", "a": 0, "b": 1}\n[1]\n', "line 2"),
+        ('{"kind": "must_link", "a": 0, "b": [1]}\n', "line 1: b is [1]"),
+        ('{"kind": "must_link", "a": 0}\n', "line 1"),
+    ],
+)
+def test_a_malformed_json_line_is_reported_with_its_number(tmp_path, text, message):
+    path = tmp_path / "answers.jsonl"
+    path.write_text(text)
+    with pytest.raises(ValueError) as error:  # noqa: PT011
+        Constraints.read(path, n_samples=5)
+    assert message in str(error.value)
+
+
+def test_an_unknown_id_is_named(tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_text("kind,a,b\nmust_link,x,q\n")
+    with pytest.raises(ValueError, match=r"answers.csv, line 2: b = 'q' is none of the 2 ids"):
+        Constraints.read(path, ids=["x", "y"])
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet", "a.txt"])
+def test_bytes_that_are_no_answer_file_end_in_one_error(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b"\xff\xfe\x00garbage\x80")
+    with pytest.raises(ValueError, match="a\\."):
+        Constraints.read(path, n_samples=5)
+
+
+def test_numbers_that_a_gap_made_floats_are_still_row_numbers():
+    frame = pd.DataFrame(
+        {"kind": ["must_link", "closer"], "a": [0, 1], "b": [1, 2], "c": [np.nan, 0]}
+    )
+    assert Constraints.from_frame(frame, n_samples=3) == Constraints(
+        3, must_link=[(0, 1)], closer=[(1, 2, 0)]
+    )
+
+
+def test_numeric_ids_match_whatever_their_type():
+    frame = pl.DataFrame({"kind": ["must_link"], "a": [101], "b": [103]})
+    c = Constraints.from_frame(frame, ids=[101, 102, 103])
+    assert c.must_link.tolist() == [[0, 2]]
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "answers.csv"
+    path.write_text("old")
+
+    def interrupt(*args, **settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("csv.writer", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        Constraints(2).write(path)
+    assert path.read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["answers.csv"]
+
+
+def test_a_written_file_has_ordinary_permissions(tmp_path):
+    Constraints(2).write(tmp_path / "new.csv")
+    Path(tmp_path / "plain.csv").write_text("")
+    assert (tmp_path / "new.csv").stat().st_mode == (tmp_path / "plain.csv").stat().st_mode
