@@ -1,0 +1,170 @@
+"""The small loops of the log-det projections, compiled by numba where it is installed.
+
+Each loop walks through one block of constraints on the block's small Gram matrix (see
+logdet.py for the mathematics). The Python source is its own reference: without numba
+`njit` changes nothing, and only `catch_up`, the one hot line, is written twice.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+try:
+    import numba
+except ImportError:  # the extra "fast" is not installed
+    numba = None  # type: ignore[assignment]
+
+HINGE, SQUARED_HINGE, LOG_DET, PAPER = range(4)
+
+SMALLEST_SQ_DIST = 1e-300  # below it 1 / sq_dist overflows: the difference is zero
+SMALLEST_AREA = 1e-14  # of p q: three images on one line carry no rank-two step
+ROOT_STEPS = 100  # safeguarded Newton halves the bracket at worst: 100 exhausts a float64
+
+
+def njit(function: Callable) -> Callable:
+    """numba.njit where there is numba; otherwise the function, which is then its own py_func."""
+    if numba is None:
+        function.py_func = function
+        return function
+    try:
+        return numba.njit(cache=True)(function)
+    except RuntimeError:  # no folder that numba may write its cache to
+        return numba.njit(function)
+
+
+def catch_up_by_rows(gram, steered, first, last):
+    """Bring gram[first:last] up to date with the steps of the rows before it."""
+    gram[first:last] += steered[:first, first:last].T @ gram[:first]
+
+
+def catch_up_by_entries(gram, steered, first, last):
+    """The same, entry by entry, for the compiler; columns before `first` are never read again."""
+    n_rows = gram.shape[0]
+    for i in range(first, last):
+        for j in range(first):
+            share = steered[j, i]
+            if share != 0.0:
+                for column in range(first, n_rows):
+                    gram[i, column] += share * gram[j, column]
+
+
+catch_up = catch_up_by_rows if numba is None else njit(catch_up_by_entries)
+
+
+@njit
+def next_pair_dual(loss, dual, sign, sq_dist, sq_target, strength):
+    """The dual that puts one pair where its loss wants it, all other duals held."""
+    unbounded = dual + sign * (1.0 / sq_target - 1.0 / sq_dist)
+    if loss == PAPER:
+        return max(dual, unbounded)
+    if loss == LOG_DET:
+        return max(0.0, unbounded / (1.0 + 1.0 / strength))
+    if loss == HINGE:
+        return min(max(0.0, unbounded), strength)
+    # Squared hinge: x = sign * dual solves (rest + x) (sq_target + x / strength) = 1, the
+    # new 1 / sq_dist times the new sq_dist; the larger root keeps both factors positive.
+    rest = 1.0 / sq_dist - sign * dual
+    middle = sq_target + rest / strength
+    root = np.sqrt((sq_target - rest / strength) ** 2 + 4.0 / strength)
+    if middle > 0.0:
+        x = 2.0 * (1.0 - rest * sq_target) / (middle + root)
+    else:
+        x = 0.5 * strength * (root - middle)
+    return max(0.0, sign * x)
+
+
+@njit
+def squared_hinge_triple_step(dual, total, product, strength):
+    """Root of total'(a) = (dual + a) / strength, between -dual and the exact projection.
+
+    total and product are the sum and the product of the two nonzero eigenvalues of M C;
+    total'(a) = (total + 2 a product) / (1 + a total + a² product) is tr(M C) after a step a.
+    """
+    exact = -0.5 * total / product
+    width = np.sqrt(total * total - 4.0 * product)
+    low = max(min(-dual, exact), 0.5 * (width - total) / product)  # inside: M stays definite
+    high = min(max(-dual, exact), -0.5 * (width + total) / product)
+    a = exact
+    for _ in range(ROOT_STEPS):
+        room = 1.0 + a * total + a * a * product
+        violation = (total + 2.0 * a * product) / room
+        excess = violation - (dual + a) / strength
+        if excess > 0.0:
+            low = a
+        else:
+            high = a
+        newton = a + excess / (violation**2 - 2.0 * product / room + 1.0 / strength)
+        moved = newton if low < newton < high else 0.5 * (low + high)
+        if abs(moved - a) <= 1e-16 * (abs(moved) + abs(a)):
+            break
+        a = moved
+    return a
+
+
+@njit
+def next_triple_dual(loss, dual, p, q, area, ratio, strength, is_equality, ignore_below):
+    """The dual that puts ratio * d(i, j) <= d(i, k), or = , where its loss wants it."""
+    total = ratio * p - q
+    product = -ratio * area
+    if loss == PAPER:
+        violation = abs(total) if is_equality else total
+        return dual - 0.5 * total / product if violation > ignore_below * q else dual
+    if loss == SQUARED_HINGE and strength < np.inf:
+        unbounded = dual + squared_hinge_triple_step(dual, total, product, strength)
+        return unbounded if is_equality else max(0.0, unbounded)
+    lowest = -strength if is_equality else 0.0
+    highest = np.inf if loss == SQUARED_HINGE else strength
+    return min(max(lowest, dual - 0.5 * total / product), highest)
+
+
+@njit
+def visit_pairs(gram, steered, cores, duals, sign, sq_targets, strengths, loss, ignore_below):
+    """Project onto the pairs of a block in turn; returns the largest relative move."""
+    largest_move = 0.0
+    for c in range(len(duals)):
+        catch_up(gram, steered, c, c + 1)
+        p = gram[c, c]
+        if not p > SMALLEST_SQ_DIST:
+            continue
+        dual = next_pair_dual(loss, duals[c], sign[c], p, sq_targets[c], strengths[c])
+        if loss == PAPER and sign[c] * (p - sq_targets[c]) <= ignore_below * sq_targets[c]:
+            continue
+        step = sign[c] * (dual - duals[c])
+        if step == 0.0:
+            continue
+        cores[c, 0, 0] = -step / (1.0 + step * p)  # Sherman-Morrison
+        steered[c] = cores[c, 0, 0] * gram[c]
+        duals[c] = dual
+        give = 1.0 + 1.0 / strengths[c] if loss == LOG_DET else 1.0  # the target moved too
+        largest_move = max(largest_move, abs(step) * p * give)
+    return largest_move
+
+
+@njit
+def visit_triples(gram, steered, cores, duals, ratios, is_equality, strengths, loss, ignore_below):
+    """Project onto the triples of a block in turn: rows 2c and 2c + 1 are u and w of triple c."""
+    largest_move = 0.0
+    for c in range(len(duals)):
+        i, j = 2 * c, 2 * c + 1
+        catch_up(gram, steered, i, j + 1)
+        p, x, q = gram[i, i], gram[i, j], gram[j, j]
+        area = p * q - x * x
+        if not area > SMALLEST_AREA * p * q or p * q <= SMALLEST_SQ_DIST:
+            continue
+        ratio = ratios[c]
+        dual = next_triple_dual(
+            loss, duals[c], p, q, area, ratio, strengths[c], is_equality[c], ignore_below
+        )
+        a = dual - duals[c]
+        if a == 0.0:
+            continue
+        room = 1.0 + a * (ratio * p - q) - a * a * ratio * area
+        cores[c, 0, 0] = a * ratio * (a * q - 1.0) / room  # Woodbury, for a (ratio uu' - ww')
+        cores[c, 0, 1] = cores[c, 1, 0] = -a * a * ratio * x / room
+        cores[c, 1, 1] = a * (1.0 + a * ratio * p) / room
+        steered[i] = cores[c, 0, 0] * gram[i] + cores[c, 0, 1] * gram[j]
+        steered[j] = cores[c, 1, 0] * gram[i] + cores[c, 1, 1] * gram[j]
+        steered[i, j] = 0.0  # u and w of one triple step together
+        duals[c] = dual
+        largest_move = max(largest_move, abs(a) * max(ratio * p, q))
+    return largest_move
