@@ -35,6 +35,7 @@ LOSSES = {
     "log_det": loops.LOG_DET,  # strength * D(sq_dist, target) while violated; pairs only
     "paper": loops.PAPER,  # project on what is violated, never step back: feasible, not optimal
 }
+COMPILED_FROM = 1000  # constraints a sweep: below, Python ends before numba's code is loaded
 PAIRS_A_BLOCK, TRIPLES_A_BLOCK = 48, 32  # measured: benchmarks/logdet_projections.py --blocks
 
 
@@ -59,14 +60,13 @@ def sweep_pairs(
 ) -> Swept:
     """Project M onto every pair once."""
     order = np.arange(len(pairs)) if order is None else order
+    visit = _by_size(loops.visit_pairs, len(order))
     largest_move, n_moved = 0.0, 0
     for start in range(0, len(order), block_size):
         block = order[start : start + block_size]
         V = _difference(rows, pairs[block, 0], pairs[block, 1])
         columns = (sign[block], sq_targets[block], strengths[block])
-        swept = _project_block(
-            loops.visit_pairs, M, V, duals, block, columns, LOSSES[loss], ignore_below
-        )
+        swept = _project_block(visit, M, V, duals, block, columns, LOSSES[loss], ignore_below)
         largest_move, n_moved = max(largest_move, swept.largest_move), n_moved + swept.n_moved
     _symmetrize(M)
     return Swept(largest_move, n_moved)
@@ -90,6 +90,7 @@ def sweep_triples(
     if loss == "log_det":
         raise ValueError('loss="log_det" needs a target, which a triple has not: use "hinge".')
     order = np.arange(len(triples)) if order is None else order
+    visit = _by_size(loops.visit_triples, len(order))
     largest_move, n_moved = 0.0, 0
     for start in range(0, len(order), block_size):
         block = order[start : start + block_size]
@@ -97,12 +98,14 @@ def sweep_triples(
         V[0::2] = _difference(rows, triples[block, 0], triples[block, 1])
         V[1::2] = _difference(rows, triples[block, 0], triples[block, 2])
         columns = (ratios[block], is_equality[block], strengths[block])
-        swept = _project_block(
-            loops.visit_triples, M, V, duals, block, columns, LOSSES[loss], ignore_below
-        )
+        swept = _project_block(visit, M, V, duals, block, columns, LOSSES[loss], ignore_below)
         largest_move, n_moved = max(largest_move, swept.largest_move), n_moved + swept.n_moved
     _symmetrize(M)
     return Swept(largest_move, n_moved)
+
+
+def _by_size(visit, n_constraints):
+    return visit if n_constraints >= COMPILED_FROM else visit.py_func
 
 
 def _difference(rows, i, j):

@@ -1,8 +1,9 @@
 """The small loops of the log-det projections, compiled by numba where it is installed.
 
 Each loop walks through one block of constraints on the block's small Gram matrix (see
-logdet.py for the mathematics). The Python source is its own reference: without numba
-`njit` changes nothing, and only `catch_up`, the one hot line, is written twice.
+logdet.py for the mathematics). The Python source is its own reference: `f.py_func` is what
+runs without numba, on whole rows; `f` compiles the same lines, and only the row operations
+at the top are written a second time, entry by entry, for the compiler.
 """
 
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import numpy as np
 
 try:
     import numba
+    from numba.extending import overload, register_jitable
 except ImportError:  # the extra "fast" is not installed
     numba = None  # type: ignore[assignment]
 
@@ -32,26 +34,48 @@ def njit(function: Callable) -> Callable:
         return numba.njit(function)
 
 
-def catch_up_by_rows(gram, steered, first, last):
+def inner(function: Callable) -> Callable:
+    """A function as it stands, which compiled loops may call too."""
+    return function if numba is None else register_jitable(function)
+
+
+def catch_up(gram, steered, first, last):
     """Bring gram[first:last] up to date with the steps of the rows before it."""
     gram[first:last] += steered[:first, first:last].T @ gram[:first]
 
 
 def catch_up_by_entries(gram, steered, first, last):
-    """The same, entry by entry, for the compiler; columns before `first` are never read again."""
-    n_rows = gram.shape[0]
+    # Columns before `first` are never read again.
     for i in range(first, last):
         for j in range(first):
             share = steered[j, i]
             if share != 0.0:
-                for column in range(first, n_rows):
+                for column in range(first, gram.shape[0]):
                     gram[i, column] += share * gram[j, column]
 
 
-catch_up = catch_up_by_rows if numba is None else njit(catch_up_by_entries)
+def steer(gram, steered, core, first):
+    """Note how the step of rows first, first + 1, ... will steer the rows after them."""
+    last = first + len(core)
+    steered[first:last] = core @ gram[first:last]
+    steered[first:last, first:last] = 0.0  # they step together
 
 
-@njit
+def steer_by_entries(gram, steered, core, first):
+    for i in range(len(core)):
+        for column in range(first + len(core), gram.shape[0]):
+            share = 0.0
+            for j in range(len(core)):
+                share += core[i, j] * gram[first + j, column]
+            steered[first + i, column] = share
+
+
+if numba is not None:
+    overload(catch_up)(lambda gram, steered, first, last: catch_up_by_entries)
+    overload(steer)(lambda gram, steered, core, first: steer_by_entries)
+
+
+@inner
 def next_pair_dual(loss, dual, sign, sq_dist, sq_target, strength):
     """The dual that puts one pair where its loss wants it, all other duals held."""
     unbounded = dual + sign * (1.0 / sq_target - 1.0 / sq_dist)
@@ -73,7 +97,7 @@ def next_pair_dual(loss, dual, sign, sq_dist, sq_target, strength):
     return max(0.0, sign * x)
 
 
-@njit
+@inner
 def squared_hinge_triple_step(dual, total, product, strength):
     """Root of total'(a) = (dual + a) / strength, between -dual and the exact projection.
 
@@ -101,7 +125,7 @@ def squared_hinge_triple_step(dual, total, product, strength):
     return a
 
 
-@njit
+@inner
 def next_triple_dual(loss, dual, p, q, area, ratio, strength, is_equality, ignore_below):
     """The dual that puts ratio * d(i, j) <= d(i, k), or = , where its loss wants it."""
     total = ratio * p - q
@@ -133,7 +157,7 @@ def visit_pairs(gram, steered, cores, duals, sign, sq_targets, strengths, loss, 
         if step == 0.0:
             continue
         cores[c, 0, 0] = -step / (1.0 + step * p)  # Sherman-Morrison
-        steered[c] = cores[c, 0, 0] * gram[c]
+        steer(gram, steered, cores[c], c)
         duals[c] = dual
         give = 1.0 + 1.0 / strengths[c] if loss == LOG_DET else 1.0  # the target moved too
         largest_move = max(largest_move, abs(step) * p * give)
@@ -162,9 +186,7 @@ def visit_triples(gram, steered, cores, duals, ratios, is_equality, strengths, l
         cores[c, 0, 0] = a * ratio * (a * q - 1.0) / room  # Woodbury, for a (ratio uu' - ww')
         cores[c, 0, 1] = cores[c, 1, 0] = -a * a * ratio * x / room
         cores[c, 1, 1] = a * (1.0 + a * ratio * p) / room
-        steered[i] = cores[c, 0, 0] * gram[i] + cores[c, 0, 1] * gram[j]
-        steered[j] = cores[c, 1, 0] * gram[i] + cores[c, 1, 1] * gram[j]
-        steered[i, j] = 0.0  # u and w of one triple step together
+        steer(gram, steered, cores[c], i)
         duals[c] = dual
         largest_move = max(largest_move, abs(a) * max(ratio * p, q))
     return largest_move
