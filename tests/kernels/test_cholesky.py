@@ -82,6 +82,7 @@ def test_full_rank_is_the_ordinary_cholesky_of_the_pivoted_matrix(seed):
     found = factor(K, share=1.0)
     order = found.pivots
     assert_array_equal(np.sort(order), np.arange(20))
+    assert_array_equal(np.triu(found.factor[order], k=1), 0)
     assert_allclose(found.factor[order], cholesky(K[np.ix_(order, order)], lower=True), atol=1e-8)
 
 
