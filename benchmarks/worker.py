@@ -1,0 +1,105 @@
+"""One fit in a process of its own: a job as JSON on stdin, its result as one JSON line on stdout.
+
+    python -P benchmarks/worker.py < job.json
+
+A job names the file of methods (benchmarks/ours.py or benchmarks/peers/NAME.py), the method, a
+.npz file with the problem, where to leave the outcome, and the CPU seconds it may take. Needs numpy
+only, because it runs inside the peers' environments too. A method is a function
+`method(problem) -> (fit, outcome)`: `fit()` is timed, `outcome()` returns the arrays to score.
+"""
+
+import importlib.metadata
+import importlib.util
+import json
+import platform
+import resource
+import sys
+import time
+import warnings
+
+import numpy as np
+
+
+def main():
+    job = json.load(sys.stdin)
+    methods = load_methods(job["methods_file"])
+    result = {"python": platform.python_version(), "versions": versions(methods.PACKAGES)}
+    method = getattr(methods, job["method"])
+    result["first_fit_s"] = warm_up(method)
+    problem = dict(np.load(job["problem_file"]))
+    fit, outcome = method(problem)
+    resource.setrlimit(resource.RLIMIT_CPU, (job["limit_s"], resource.RLIM_INFINITY))
+    np.random.seed(int(problem["seed"]))  # noqa: NPY002  peers that take no seed draw from here
+    result["start_mb"] = peak_mb()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        wall, cpu = time.perf_counter(), time.process_time()
+        try:
+            fit()
+            result["status"] = "ok"
+        except Exception as error:
+            result["status"] = describe(error)
+        result["fit_s"] = time.perf_counter() - wall
+        result["fit_cpu_s"] = time.process_time() - cpu
+    result["peak_mb"] = peak_mb()
+    result["warned"] = describe(caught[0].message) if caught else ""
+    if result["status"] == "ok":
+        np.savez(job["outcome_file"], **outcome())
+    print(json.dumps(result))
+
+
+def load_methods(path):
+    spec = importlib.util.spec_from_file_location("methods", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def versions(packages):
+    return ", ".join(f"{name} {importlib.metadata.version(name)}" for name in packages)
+
+
+def warm_up(method):
+    """Fit 30 rows once, so that lazy imports and compilation are not counted as the fit's time."""
+    rng = np.random.default_rng(0)
+    rows = np.arange(30)
+    problem = {
+        "X": rng.normal(size=(30, 3)) + 5 * (rows % 3)[:, None],
+        "must_link": np.stack([rows[:10], rows[:10] + 3], axis=1),
+        "cannot_link": np.stack([rows[:10], rows[:10] + 1], axis=1),
+        "odd_one_out": np.stack([rows[:10], rows[:10] + 3, rows[:10] + 1], axis=1),
+        "n_clusters": np.array(3),
+        "seed": np.array(0),
+    }
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            fit, _ = method(problem)
+            fit()
+        except Exception as error:
+            print(f"warm-up: {describe(error)}", file=sys.stderr)
+    return time.perf_counter() - start
+
+
+def peak_mb():
+    """Peak resident memory of this process.
+
+    Linux hands ru_maxrss of the parent down through exec; VmHWM starts at zero there.
+    """
+    try:
+        with open("/proc/self/status") as status:
+            return next(int(line.split()[1]) for line in status if "VmHWM" in line) / 1024
+    except FileNotFoundError:
+        unit = 1024**2 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+def describe(error):
+    """An error or a warning as one short line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}"[:160].rstrip(": ")
+
+
+if __name__ == "__main__":
+    main()

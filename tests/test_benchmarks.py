@@ -1,0 +1,40 @@
+"""Each benchmark once at its smallest size, ours alone: a benchmark that no longer runs is a bug."""
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("benchmarks")
+    command = [sys.executable, "-m", "benchmarks", "--no-peers", "--smallest", "--results", folder]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    return folder
+
+
+def test_every_benchmark_gives_a_finite_result_at_its_smallest_size(folder):
+    with open(folder / "fits.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    methods = {row["key"].split("|")[2] for row in rows}
+    assert methods >= {"ITML", "RCA", "MMC", "LSML", "PCKMeans", "MPCKMeans", "COPKMeans", "KMeans"}
+    for row in rows:
+        assert row["status"] == "ok", row
+        numbers = [float(row[name]) for name in ("fit_s", "peak_mb", "ari", "satisfied")]
+        assert np.isfinite(numbers).all(), row
+
+
+def test_the_page_has_a_line_for_every_fit(folder):
+    page = (folder / "benchmarks.md").read_text()
+    with open(folder / "fits.csv", newline="") as file:
+        for row in csv.DictReader(file):
+            data, answers, method, contestant, _ = row["key"].split("|")
+            told = [line for line in page.splitlines() if data in line and method in line]
+            assert told, f"no line on {contestant}'s {method} with {answers} of {data}"
+    assert "not measured" in page  # the peers were left out
