@@ -227,7 +227,7 @@ def test_a_damaged_file_ends_in_one_line_that_names_it(content, folder):
 
 def test_every_truncation_of_a_file_is_an_error_of_ours(folder):
     whole = (folder / "vehicle.npz").read_bytes()
-    for length in range(0, len(whole), 7):
+    for length in range(0, len(whole), 29):
         (folder / "vehicle.npz").write_bytes(whole[:length])
         with pytest.raises(ValueError, match="vehicle"):
             fetch("vehicle")
@@ -237,7 +237,7 @@ def test_no_changed_byte_gets_past_the_named_error(folder):
     whole = (folder / "vehicle.npz").read_bytes()
     rng = np.random.RandomState(0)
     n_noticed = 0
-    for place in rng.randint(len(whole), size=1000):
+    for place in rng.randint(len(whole), size=200):
         changed = bytearray(whole)
         changed[place] = rng.randint(256)
         (folder / "vehicle.npz").write_bytes(changed)
@@ -245,7 +245,7 @@ def test_no_changed_byte_gets_past_the_named_error(folder):
             fetch("vehicle")
         except ValueError as error:
             n_noticed += "vehicle.npz" in str(error)
-    assert n_noticed > 300  # the others changed a date or a name, or nothing
+    assert n_noticed > 60  # the others changed a date or a name, or nothing
 
 
 def test_a_pickle_inside_a_file_is_refused(folder):
