@@ -1,0 +1,63 @@
+"""What the constrained k-means check before they start, and say when they are done."""
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_scalar
+
+from likewise.constraints import Constraints
+
+
+def check_settings(estimator, n_samples: int) -> None:
+    """Counts are whole and at least 1, and there is a row for every cluster; one error else."""
+    for name in ("n_clusters", "n_init", "max_iter"):
+        check_scalar(getattr(estimator, name), name, (int, np.integer), min_val=1)
+    check_scalar(estimator.tol, "tol", (int, float, np.number), min_val=0)
+    if n_samples < estimator.n_clusters:
+        raise ValueError(
+            f"n_samples={n_samples} should be >= n_clusters={estimator.n_clusters}. "
+            "Lower n_clusters, or give more rows."
+        )
+
+
+def warn_conflicts(estimator, constraints: Constraints) -> np.ndarray:
+    """Positions of the cannot-links that contradict must-links; a warning counts them."""
+    ends = constraints.closure().components[constraints.cannot_link]
+    contradicted = constraints.positions("cannot_link")[ends[:, 0] == ends[:, 1]]
+    if len(contradicted):
+        warnings.warn(
+            f"{len(contradicted)} cannot-links contradict must-links, beginning with "
+            f"{constraints.describe(int(contradicted[0]))}. {type(estimator).__name__} weighs one "
+            "against the other; constraints.conflicts() shows each with its must-links.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return contradicted
+
+
+def pad_centers(centers: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Centers for clusters that cannot have rows: copies of the last, so no row prefers them."""
+    return np.concatenate([centers, np.repeat(centers[-1:], n_clusters - len(centers), axis=0)])
+
+
+def warn_outcome(
+    estimator, labels: np.ndarray, converged: bool, kept_together: str = "distinct rows"
+) -> None:
+    """Say when the iterations ran out, and when fewer clusters than asked for hold rows."""
+    name = type(estimator).__name__
+    if not converged:
+        warnings.warn(
+            f"{name} stopped at max_iter={estimator.max_iter} before the clusters settled. "
+            "Raise max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    n_found = len(np.unique(labels))
+    if n_found < estimator.n_clusters:
+        warnings.warn(
+            f"{name} found {n_found} clusters, fewer than n_clusters={estimator.n_clusters}: "
+            f"there are too few {kept_together}. Lower n_clusters.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,303 @@
+"""COP-KMeans: k-means that keeps every must-link and every cannot-link.
+
+    min  sum_i ||x_i - mu_{l_i}||^2   s.t.  l_i = l_j  for every must-link (i, j)
+                                            l_i != l_j for every cannot-link (i, j)
+
+Rows that must be together move as one point that weighs as many rows. Those without cannot-links
+are assigned all at once; the others in an order that leaves the constrained ones a choice
+(feasible.py), and then every step of Lloyd's keeps what is satisfied, so the inertia never rises.
+Reference: wagstaff2001. We differ from it in never giving up halfway: it assigns rows in random
+order and fails at the first that finds no cluster; we backtrack, and say what clashes.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from likewise.cluster.checks import check_settings, pad_centers, warn_outcome
+from likewise.cluster.feasible import Apart, assign, find_clique, improve, prepare
+from likewise.cluster.starts import starting_centers
+from likewise.constraints import (
+    Constraints,
+    InconsistentConstraints,
+    check_constraints,
+    warn_unused,
+)
+from likewise.kernels.distances import sq_distances
+from likewise.numerics.partitions import cluster_means, refill_empty
+
+ROUNDING = 1e-12  # a share of the largest cost: what lies below is as good as zero
+
+
+class COPKMeans(ClusterMixin, BaseEstimator):
+    """Cluster so that every must-link and cannot-link holds, or say why that cannot be.
+
+    Use it when the answers are sure. When some may be wrong, use :class:`PCKMeans`: it takes them
+    as wishes.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters to find. Cannot-links among m groups of rows may need up to m of them.
+    n_init : int, default=10
+        Starts; the one with the least inertia is kept. More cost more time and find better
+        clusters. The first is made of must-linked groups, the others by k-means++.
+    max_iter : int, default=300
+        Steps of Lloyd's in one start.
+    tol : float, default=1e-4
+        A start ends when a step lowers the inertia by less than this share of it.
+    budget : int, default=10_000
+        Steps of one search for labels that keep all cannot-links. Raise it when an error says that
+        none were found; it matters only where many rows have ``n_clusters`` cannot-links or more.
+    random_state : int, RandomState instance or None, default=None
+        Draws the starts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Means of the clusters.
+    inertia_ : float
+        Sum of squared distances of the rows to the centers of their clusters.
+    objective_ : ndarray of shape (n_iter_,)
+        The inertia after every step of the start that was kept; it never rises.
+    n_iter_ : int
+    n_answers_used_ : int
+        Must-links and cannot-links among the constraints.
+
+    See Also
+    --------
+    PCKMeans : The same with a price for every pair broken.
+
+    Examples
+    --------
+    >>> from likewise import Constraints
+    >>> from likewise.cluster.cop_kmeans import COPKMeans
+    >>> X = [[0.0], [1.0], [9.0], [10.0]]
+    >>> c = Constraints(4, must_link=[(1, 2)], cannot_link=[(2, 3)])
+    >>> labels = COPKMeans(2, random_state=0).fit(X, constraints=c).labels_
+    >>> bool(labels[1] == labels[2] != labels[3])
+    True
+    """
+
+    def __init__(
+        self, n_clusters=8, *, n_init=10, max_iter=300, tol=1e-4, budget=10_000, random_state=None
+    ):
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.budget = budget
+        self.random_state = random_state
+
+    def fit(self, X, y=None, *, constraints=None):
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : Ignored
+        constraints : Constraints, default=None
+            Must-links and cannot-links between rows of X; other answers are counted in a warning.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InconsistentConstraints
+            When the pairs contradict each other or need more than ``n_clusters`` clusters, with
+            the answers that show it; or when the search ran out of budget, which it then says.
+        """
+        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        constraints = check_constraints(constraints, n_samples=len(X))
+        check_settings(self, len(X))
+        self.n_answers_used_ = warn_unused(self, constraints, used=("must_link", "cannot_link"))
+        raise_contradiction(constraints)
+        closure = constraints.closure()
+        n_clusters = min(self.n_clusters, closure.n_components)
+        linked = np.unique(closure.cannot_link)
+        links = np.searchsorted(linked, closure.cannot_link)
+        apart = prepare(links, len(linked), n_clusters)
+        raise_clique(constraints, linked[find_clique(apart, n_clusters)], n_clusters)
+
+        center = X.mean(axis=0, dtype=np.float64)
+        rows = X - center
+        points = cluster_means(rows, closure.components, closure.n_components)
+        sizes = closure.sizes.astype(np.float64)
+        groups = Groups(points, sizes, linked, apart, sizes * (points**2).sum(axis=1))
+        best = None
+        for centers in starting_centers(
+            points, groups.sizes, n_clusters, self.n_init, check_random_state(self.random_state)
+        ):
+            found = assign(group_costs(groups, centers)[linked], apart, budget=self.budget)
+            if found.exhausted:
+                raise_exhausted(constraints, linked[apart.core], n_clusters)
+            if found.labels is None:
+                continue
+            labels = np.zeros(len(points), dtype=np.int64)
+            labels[linked] = found.labels
+            fitted = lloyd_apart(groups, labels, centers, max_iter=self.max_iter, tol=self.tol)
+            if best is None or fitted.objective[-1] < best.objective[-1]:
+                best = fitted
+        if best is None:
+            raise InconsistentConstraints(
+                "No clusters that satisfy every pair were found within the budget of "
+                f"{self.budget} steps in any of {self.n_init} starts; there may be some. Raise "
+                "budget or n_clusters, or use PCKMeans, which takes pairs as wishes."
+            )
+        inner = float(((rows - points[closure.components]) ** 2).sum())  # scatter inside the groups
+        self.labels_ = best.labels[closure.components]
+        self.cluster_centers_ = center + pad_centers(best.centers, self.n_clusters)
+        self.objective_ = best.objective + inner
+        self.inertia_ = float(self.objective_[-1])
+        self.n_iter_ = len(best.objective)
+        warn_outcome(self, self.labels_, best.converged, "distinct rows or must-linked groups")
+        return self
+
+    def predict(self, X):
+        """The nearest center of each new row; constraints say nothing of new rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return np.argmin(sq_distances(X, self.cluster_centers_), axis=1)
+
+
+class Fitted(NamedTuple):
+    labels: np.ndarray  # (p,) of the groups
+    centers: np.ndarray  # (k, d)
+    objective: np.ndarray  # inertia of the groups after every step
+    converged: bool
+
+
+class Groups(NamedTuple):
+    """Must-linked groups of rows, each as one point, and the cannot-links between them."""
+
+    points: np.ndarray  # (p, d) their means; the mean of all rows is 0
+    sizes: np.ndarray  # (p,)
+    linked: np.ndarray  # groups with cannot-links, which ``apart`` numbers from 0
+    apart: Apart
+
+    scatters: np.ndarray  # (p,) size times squared norm
+
+
+def group_costs(groups: Groups, centers: np.ndarray) -> np.ndarray:
+    """Size times squared distance of every group to every center, (p, k)."""
+    costs = groups.points @ (-2 * centers.T)
+    costs += (centers**2).sum(axis=1)
+    costs *= groups.sizes[:, None]
+    costs += groups.scatters[:, None]
+    return costs
+
+
+def lloyd_apart(
+    groups: Groups, labels: np.ndarray, centers: np.ndarray, *, max_iter: int, tol: float
+) -> Fitted:
+    """Lloyd's steps among the labels that keep every cannot-link, as ``labels`` do.
+
+    Where no group alone can move any more, all linked ones are assigned anew; the end is reached
+    when that is no better.
+    """
+    fitted = settle(groups, labels, centers, max_iter, tol)
+    linked, history = groups.linked, fitted.objective
+    while len(linked) and fitted.converged:
+        costs = group_costs(groups, fitted.centers)[linked]
+        anew = assign(costs, groups.apart, budget=2 * len(groups.apart.core)).labels
+        if anew is None:
+            break
+        anew = improve(anew, costs, groups.apart)
+        rows = np.arange(len(linked))
+        gain = costs[rows, fitted.labels[linked]].sum() - costs[rows, anew].sum()
+        if gain <= tol * history[-1] or len(history) >= max_iter:
+            break
+        labels = fitted.labels.copy()
+        labels[linked] = anew
+        fitted = settle(groups, labels, fitted.centers, max_iter - len(history), tol)
+        history = np.concatenate([history, fitted.objective])
+    return fitted._replace(objective=history)
+
+
+def settle(
+    groups: Groups, labels: np.ndarray, centers: np.ndarray, max_iter: int, tol: float
+) -> Fitted:
+    """Groups to the nearest center their neighbors leave open, centers to the means, in turn."""
+    points, sizes, linked, apart, scatters = groups
+    n_clusters, nothing = len(centers), ROUNDING * scatters.max()
+    objective: list[float] = []
+    for _ in range(max_iter):
+        costs = group_costs(groups, centers)
+        moved = np.argmin(costs, axis=1)
+        moved[linked] = improve(labels[linked], costs[linked], apart)
+        own_costs = costs[np.arange(len(costs)), moved]
+        filled = refill_empty(moved, own_costs, n_clusters)
+        moved = np.where(own_costs > nothing, filled, moved)  # on its center one gains nothing
+        masses = np.bincount(moved, weights=sizes, minlength=n_clusters)
+        means = cluster_means(points, moved, n_clusters, sizes)
+        centers = np.where(masses[:, None] > 0, means, centers)
+        objective.append(float(scatters.sum() - masses @ (centers**2).sum(axis=1)))
+        gain = objective[-2] - objective[-1] if len(objective) > 1 else np.inf
+        if np.array_equal(moved, labels) or gain <= tol * objective[-1]:
+            return Fitted(moved, centers, np.array(objective), converged=True)
+        labels = moved
+    return Fitted(labels, centers, np.array(objective), converged=False)
+
+
+def raise_contradiction(constraints: Constraints) -> None:
+    """A cannot-link whose rows a path of must-links joins: the first, with its path."""
+    components = constraints.closure().components[constraints.cannot_link]
+    inside = components[:, 0] == components[:, 1]
+    if not inside.any():
+        return
+    first = constraints.positions("cannot_link")[np.flatnonzero(inside)[0]]
+    conflict = next(clash for clash in constraints.conflicts() if clash.answer == first)
+    n_more = int(inside.sum()) - 1
+    more = f" {n_more} more cannot-links are contradicted, too." if n_more else ""
+    raise InconsistentConstraints(
+        f"{conflict.message}{more} Drop one of them, or use PCKMeans, which takes pairs as wishes.",
+        witness=(conflict.answer, *conflict.witness),
+    )
+
+
+def raise_clique(constraints: Constraints, groups: np.ndarray, n_clusters: int) -> None:
+    """More groups of rows than clusters, each kept apart from each other: no labels can do it."""
+    if not len(groups):
+        return
+    names = ", ".join(
+        constraints.row_name(int(np.flatnonzero(constraints.closure().components == group)[0]))
+        for group in groups
+    )
+    raise InconsistentConstraints(
+        f"Rows {names} are all kept apart from each other: that takes {len(groups)} clusters, and "
+        f"n_clusters={n_clusters}. Raise n_clusters, drop one of their cannot-links, or use "
+        "PCKMeans, which takes pairs as wishes.",
+        witness=answers_among(constraints, groups),
+    )
+
+
+def raise_exhausted(constraints: Constraints, groups: np.ndarray, n_clusters: int) -> None:
+    """The search tried everything: no labels keep the cannot-links among these groups."""
+    raise InconsistentConstraints(
+        f"The cannot-links among {len(groups)} groups of rows need more than "
+        f"n_clusters={n_clusters} clusters: every assignment was tried. Raise n_clusters, or use "
+        "PCKMeans, which takes pairs as wishes.",
+        witness=answers_among(constraints, groups),
+    )
+
+
+def answers_among(constraints: Constraints, groups: np.ndarray) -> tuple[int, ...]:
+    """Positions of the pairs inside and between must-linked groups."""
+    pairs, _ = constraints.signed_pairs()
+    among = np.isin(constraints.closure().components[pairs], groups).all(axis=1)
+    return tuple(constraints.positions("must_link", "cannot_link")[among].tolist())
