@@ -71,11 +71,9 @@ def learned_metric(learner, problem, kinds=("must_link", "cannot_link")):
     def outcome():
         d = X.shape[1]
         linear_map = learner.transform(np.eye(d)) - learner.transform(np.zeros((1, d)))
-        return {
-            "metric": linear_map @ linear_map.T,
-            "n_iter": getattr(learner, "n_iter_", 0),
-            "converged": getattr(learner, "converged_", True),
-        }
+        n_iter = getattr(learner, "n_iter_", 0)
+        converged = n_iter < getattr(learner, "max_iter", np.inf)
+        return {"metric": linear_map @ linear_map.T, "n_iter": n_iter, "converged": converged}
 
     return lambda: learner.fit(X, constraints=constraints), outcome
 

@@ -19,6 +19,8 @@ import warnings
 
 import numpy as np
 
+ABOUT_VERSIONS = (FutureWarning, DeprecationWarning, PendingDeprecationWarning)
+
 
 def main():
     job = json.load(sys.stdin)
@@ -42,7 +44,8 @@ def main():
         result["fit_s"] = time.perf_counter() - wall
         result["fit_cpu_s"] = time.process_time() - cpu
     result["peak_mb"] = peak_mb()
-    result["warned"] = describe(caught[0].message) if caught else ""
+    told = [w.message for w in caught if not issubclass(w.category, ABOUT_VERSIONS)]
+    result["warned"] = describe(told[0]) if told else ""
     if result["status"] == "ok":
         np.savez(job["outcome_file"], **outcome())
     print(json.dumps(result))

@@ -1,4 +1,4 @@
-"""Each benchmark once at its smallest size, ours alone: a benchmark that no longer runs is a bug."""
+"""Each benchmark once at its smallest size, ours alone: one that no longer runs is a bug."""
 
 import csv
 import subprocess
