@@ -5,8 +5,8 @@ python -m benchmarks --only ITML --seeds 3  one method, benchmark, data set or c
 python -m benchmarks --no-peers --smallest  what CI runs: each benchmark once, ours alone
 
 Every fit is a process of its own (worker.py) that gets the same rows, answers and seed as its
-rivals. Peers live in environments of their own (environments.py, peers/NAME.txt), are called by
-peers/NAME.py and never see likewise. What is run stands in plan.py; scores are computed on our side
-by one function for all (scores.py). One row a fit goes to benchmarks/results/*.csv, and page.py
-turns those rows into docs/benchmarks.md.
+rivals; only --smallest, which compares nothing, shares one. Peers live in environments of their own
+(environments.py, peers/NAME.txt), are called by peers/NAME.py and never see likewise. What is run
+stands in plan.py; scores are computed on our side by one function for all (scores.py). One row a
+fit goes to benchmarks/results/fits.csv, and page.py turns those rows into docs/benchmarks.md.
 """

@@ -41,11 +41,15 @@ def main(argv=None):
 def run_all(jobs, fits, options):
     done = {} if options.again else runner.read_results(fits)
     todo = [job for job in jobs if job.key not in done]
-    for i, job in enumerate(todo, start=1):
-        row = runner.run_job(job, options.limit)
-        runner.append_result(fits, row)
-        took = f"{row['fit_cpu_s']:.3g} s" if "fit_cpu_s" in row else ""
-        print(f"{i}/{len(todo)} {job.key}: {row['status']} {took}", file=sys.stderr)
+    batches = [[job] for job in todo]
+    if options.smallest:  # no comparison is made, so one process a contestant will do
+        contestants = {job.contestant for job in todo}
+        batches = [[job for job in todo if job.contestant == name] for name in contestants]
+    for batch in batches:
+        for row in runner.run_jobs(batch, options.limit):
+            runner.append_result(fits, row)
+            took = f"{row['fit_cpu_s']:.3g} s" if "fit_cpu_s" in row else ""
+            print(f"{row['key']}: {row['status']} {took}", file=sys.stderr)
 
 
 def run_projections(folder, smallest):

@@ -1,4 +1,4 @@
-"""Run one job in a process of its own, score it, and keep the rows so that a killed run goes on."""
+"""Run jobs in processes of their own, score them, keep the rows: a killed run goes on."""
 
 import csv
 import json
@@ -28,43 +28,57 @@ COLUMNS = (
 NUMBERS = COLUMNS[2:13]
 
 
-def run_job(job, limit_s):
-    """One row of results. What goes wrong in a contestant is a result too."""
-    comparison = job.comparison
-    problem = make_problem(comparison.data, comparison.answers, comparison.n_answers, job.seed)
+def run_jobs(jobs, limit_s):
+    """A row of results for each job of one contestant, all in one process.
+
+    Where time and memory are to be compared, pass one job. What goes wrong in a contestant is a
+    result too.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        problem_file, outcome_file = Path(folder, "problem.npz"), Path(folder, "outcome.npz")
-        problem.write(problem_file)
-        description = {
-            "methods_file": str(methods_file_of(job.contestant)),
-            "method": comparison.method,
-            "problem_file": str(problem_file),
-            "outcome_file": str(outcome_file),
-            "limit_s": limit_s,
-        }
-        row = {"key": job.key} | run_worker(python_of(job.contestant), description)
-        if row["status"] == "ok":
-            outcome = dict(np.load(outcome_file))
-            row |= score(problem, comparison.method, outcome)
-    return row
+        problems, descriptions = [], []
+        for i, job in enumerate(jobs):
+            comparison = job.comparison
+            problem = make_problem(
+                comparison.data, comparison.answers, comparison.n_answers, job.seed
+            )
+            problem.write(Path(folder, f"problem-{i}.npz"))
+            problems.append(problem)
+            descriptions.append(
+                {
+                    "methods_file": str(methods_file_of(job.contestant)),
+                    "method": comparison.method,
+                    "problem_file": str(Path(folder, f"problem-{i}.npz")),
+                    "outcome_file": str(Path(folder, f"outcome-{i}.npz")),
+                    "limit_s": limit_s,
+                }
+            )
+        answers = run_worker(python_of(jobs[0].contestant), descriptions)
+        for job, problem, description, answer in zip(jobs, problems, descriptions, answers):
+            row = {"key": job.key} | answer
+            if row["status"] == "ok":
+                outcome = dict(np.load(description["outcome_file"]))
+                row |= score(problem, job.comparison.method, outcome)
+            yield row
 
 
-def run_worker(python, description):
+def run_worker(python, descriptions):
+    """One answer a description; those after a crash tell of the crash."""
     process = subprocess.run(
         [python, "-P", HERE / "worker.py"],
-        input=json.dumps(description),
+        input="\n".join(json.dumps(description) for description in descriptions),
         capture_output=True,
         text=True,
         env=os.environ | ONE_THREAD,
         check=False,
     )
+    answers = [json.loads(line) for line in process.stdout.splitlines()]
     if process.returncode == -signal.SIGXCPU:
-        limit_s = description["limit_s"]
-        return {"status": f"over {limit_s} s", "fit_s": limit_s, "fit_cpu_s": limit_s}
-    if process.returncode:
+        limit_s = descriptions[0]["limit_s"]
+        crash = {"status": f"over {limit_s} s", "fit_s": limit_s, "fit_cpu_s": limit_s}
+    else:
         told = process.stderr.strip().splitlines() or [f"exit status {process.returncode}"]
-        return {"status": told[-1][:160]}
-    return json.loads(process.stdout.splitlines()[-1])
+        crash = {"status": told[-1][:160]}
+    return answers + [crash] * (len(descriptions) - len(answers))
 
 
 def read_results(path):

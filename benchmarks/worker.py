@@ -1,6 +1,6 @@
-"""One fit in a process of its own: a job as JSON on stdin, its result as one JSON line on stdout.
+"""One fit in a process of its own: a job as a JSON line on stdin, its result as one on stdout.
 
-    python -P benchmarks/worker.py < job.json
+    python -P benchmarks/worker.py < jobs.jsonl
 
 A job names the file of methods (benchmarks/ours.py or benchmarks/peers/NAME.py), the method, a
 .npz file with the problem, where to leave the outcome, and the CPU seconds it may take. Needs numpy
@@ -23,14 +23,20 @@ ABOUT_VERSIONS = (FutureWarning, DeprecationWarning, PendingDeprecationWarning)
 
 
 def main():
-    job = json.load(sys.stdin)
+    results, sys.stdout = sys.stdout, sys.stderr  # whatever a contestant prints is no result
+    for line in sys.stdin:
+        print(json.dumps(run(json.loads(line))), file=results, flush=True)
+
+
+def run(job):
     methods = load_methods(job["methods_file"])
     result = {"python": platform.python_version(), "versions": versions(methods.PACKAGES)}
     method = getattr(methods, job["method"])
     result["first_fit_s"] = warm_up(method)
     problem = dict(np.load(job["problem_file"]))
     fit, outcome = method(problem)
-    resource.setrlimit(resource.RLIMIT_CPU, (job["limit_s"], resource.RLIM_INFINITY))
+    limit_s = int(time.process_time()) + job["limit_s"]
+    resource.setrlimit(resource.RLIMIT_CPU, (limit_s, resource.RLIM_INFINITY))
     np.random.seed(int(problem["seed"]))  # noqa: NPY002  peers that take no seed draw from here
     result["start_mb"] = peak_mb()
     with warnings.catch_warnings(record=True) as caught:
@@ -48,7 +54,7 @@ def main():
     result["warned"] = describe(told[0]) if told else ""
     if result["status"] == "ok":
         np.savez(job["outcome_file"], **outcome())
-    print(json.dumps(result))
+    return result
 
 
 def load_methods(path):
