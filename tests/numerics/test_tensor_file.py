@@ -113,6 +113,13 @@ def test_a_document_that_json_cannot_hold_is_an_error_and_nothing_is_written(doc
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_document_too_long_to_be_read_back_is_not_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(tensor_file, "MAX_HEADER", 100)
+    with pytest.raises(ValueError, match=r"the document takes \d+ characters.*Turn its long lists"):
+        write_tensors(tmp_path / "a", {}, list(range(100)))
+    assert list(tmp_path.iterdir()) == []
+
+
 class Interrupted:
     """Stands for the disk: fails after having written a part."""
 

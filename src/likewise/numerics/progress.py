@@ -17,6 +17,7 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 DELAY_SECONDS = 0.5  # a loop shorter than this never shows: nested short loops would only flicker
+REFRESH_SECONDS = 0.1  # rich would take longer than the work of a fast loop
 
 # The one display of the process. rich keeps a single live area a console, so nested loops share it.
 _screen = SimpleNamespace(shown=False, bars=None, lock=threading.Lock())
@@ -76,18 +77,19 @@ def track(iterable: Iterable[Item], what: str, total: int | None = None) -> Iter
         except TypeError:
             total = None
     started = time.monotonic()
-    report = None
+    due, report, n_done = started + DELAY_SECONDS, None, 0
     try:
-        for n_done, item in enumerate(iterable):
-            if report is None and time.monotonic() - started >= DELAY_SECONDS:
-                report = _open_report(what, total, started)
-            if report is not None:
+        for item in iterable:
+            now = time.monotonic()
+            if now >= due:
+                report = report or _open_report(what, total, started)
                 report.send(n_done)
+                due = now + REFRESH_SECONDS
             yield item
-        if report is not None:
-            report.send(n_done + 1)
+            n_done += 1
     finally:  # also when the loop is left by break, by an error or by Ctrl-C
         if report is not None:
+            report.send(n_done)
             report.close()
 
 

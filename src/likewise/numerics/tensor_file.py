@@ -25,6 +25,7 @@ from safetensors.numpy import save_file
 from likewise.numerics.atomic_file import replacing
 
 LAYOUT = "likewise-tensors-1"  # names our header; what the document says has its own version
+MAX_HEADER = 40_000_000  # safetensors reads no header over 100 MB, and quoting may double ours
 _N_HEX = 64  # of a SHA-256
 
 _STORED_AS_IS = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8)}
@@ -70,6 +71,11 @@ def write_tensors(path: str | os.PathLike, arrays: Mapping[str, np.ndarray], doc
         stored[name], encoded_dtypes[name] = _encode(name, array)
     dtypes = {name: dtype for name, dtype in sorted(encoded_dtypes.items()) if dtype}
     header = json.dumps({"dtypes": dtypes, "document": document}, allow_nan=False)
+    if len(header) > MAX_HEADER:
+        raise ValueError(
+            f"{path}: the document takes {len(header)} characters, and a file can hold "
+            f"{MAX_HEADER}. Turn its long lists into arrays."
+        )
     with replacing(path) as temporary:
         # One entry: safetensors shuffles several, and equal content should give equal files.
         save_file(stored, temporary, metadata={LAYOUT: seal(stored, header)})
