@@ -1,6 +1,20 @@
 """Clusterers: by a kernel, under constraints, and at several resolutions."""
 
+from likewise.cluster.affinity import kernel_affinity
+from likewise.cluster.k_medoids import KMedoids
 from likewise.cluster.kernel_kmeans import KernelKMeans
+from likewise.cluster.mean_shift import KernelMeanShift
+from likewise.cluster.medoids import Medoids, exact_medoids, swap_medoids
 from likewise.cluster.resolutions import Resolutions, resolutions
 
-__all__ = ["KernelKMeans", "Resolutions", "resolutions"]
+__all__ = [
+    "KMedoids",
+    "KernelKMeans",
+    "KernelMeanShift",
+    "Medoids",
+    "Resolutions",
+    "exact_medoids",
+    "kernel_affinity",
+    "resolutions",
+    "swap_medoids",
+]
