@@ -21,7 +21,9 @@ from likewise.cluster.kernel_kmeans import (
     choose_plus_plus,
     lloyd_kernel,
     mean_products,
+    one_hot,
     sum_over_groups,
+    sums_after,
 )
 from likewise.constraints import Constraints
 from likewise.evaluation import kmeans_error
@@ -69,7 +71,8 @@ def test_four_points_on_a_line_from_a_bad_start():
 
 def test_products_with_means_by_hand():
     K = np.array([[1.0, 2.0, 0.0], [2.0, 5.0, 1.0], [0.0, 1.0, 3.0]])
-    products, sq_norms = mean_products(K, np.array([0, 0, 1]), 2, np.ones(3))
+    labels = np.array([0, 0, 1])
+    products, sq_norms = mean_products(K @ one_hot(labels, 2), labels, np.ones(3))
     assert_allclose(products, [[1.5, 0.0], [3.5, 1.0], [0.5, 3.0]])
     assert_allclose(sq_norms, [10 / 4, 3.0])
 
@@ -264,6 +267,17 @@ def test_far_blobs_are_found_from_one_start(init, seed):
     assert adjusted_rand_score(y, fitted.labels_) == 1.0
 
 
+@given(seeds, st.integers(0, 24))
+@settings(max_examples=30)
+def test_corrected_sums_are_those_made_anew(seed, n_moved):
+    Z, rng = draw_rows(seed)
+    K, labels = Z @ Z.T, rng.integers(0, 4, 24)
+    moved = labels.copy()
+    moved[rng.choice(24, n_moved, replace=False)] = 3
+    sums = sums_after(K, K @ one_hot(labels, 4), labels, moved)
+    assert_allclose(sums, K @ one_hot(moved, 4), atol=1e-12)
+
+
 # Contract and trouble
 
 
@@ -362,9 +376,11 @@ def test_wrong_input_ends_in_one_error():
         KernelKMeans(2).fit(Z, constraints=one_group)
     with pytest.raises(ValueError, match="n_samples=24 should be >= n_clusters=30"):
         KernelKMeans(30).fit(Z)
-    with pytest.raises(ValueError, match="gave NaN or infinite values"):
+    with pytest.raises(ValueError, match="has NaN or infinite entries"):
         KernelKMeans(2, kernel=lambda A, B: np.full((24, 24), np.nan)).fit(Z)
     lopsided = np.eye(24)
     lopsided[0, 1] = 1
     with pytest.raises(ValueError, match=r"S\[0, 1\] = 1 but S\[1, 0\] = 0"):
         KernelKMeans(2, kernel="precomputed").fit(lopsided)
+    with pytest.raises(ValueError, match=r"S\[0, 1\] = 1 but S\[1, 0\] = 0"):
+        KernelKMeans(2, kernel=lambda A, B: lopsided).fit(Z)

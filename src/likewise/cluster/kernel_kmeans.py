@@ -23,10 +23,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from likewise.cluster.checks import check_settings, warn_outcome
 from likewise.constraints import check_constraints, warn_unused
 from likewise.kernels import kernel_function, row_blocks
+from likewise.kernels.graph import check_similarity
 from likewise.kernels.named import NAMES
 from likewise.numerics.partitions import refill_empty
 from likewise.numerics.progress import track
 
+FEW = 0.25  # of the rows: when fewer move, sums over clusters are cheaper to correct than to make
 ROUNDING = 1e-10  # a share of the trace: an objective that rises by less has not risen
 
 
@@ -72,6 +74,8 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
         Squared norms of the means.
     X_fit_ : ndarray or CSR of shape (n_samples, n_features)
         The rows given, which ``predict`` compares new rows with; not kept for "precomputed".
+    kernel_function_ : callable
+        The kernel as fitted to those rows; not kept for "precomputed".
     n_answers_used_ : int
         Must-links among the answers given.
     n_features_in_ : int
@@ -138,9 +142,10 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
         constraints = check_constraints(constraints, n_samples=X.shape[0])
         self.n_answers_used_ = warn_unused(self, constraints, used=("must_link",))
         groups = constraints.closure().components  # (n,), in the order of their first rows
-        K = self._kernel(X)(X)
-        if not np.isfinite(K).all():
-            raise ValueError(f"kernel={self.kernel!r} gave NaN or infinite values. Scale X.")
+        kernel = kernel_function(self.kernel, X, **(self.kernel_params or {}))
+        K = kernel(X)
+        if self.kernel != "precomputed":  # that one was checked already
+            check_similarity(K)
         G, sizes, sq_norms = sum_over_groups(K, groups)
         if len(G) < self.n_clusters:
             raise ValueError(
@@ -159,7 +164,9 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
             )
             for start in track(self._starts(G, sizes, groups), "clustering", self.n_init)
         ]
-        best = min(runs, key=lambda run: run.inertia)
+        # The first of equals: which of them is least by rounding would differ between machines.
+        close = min(run.inertia for run in runs) + ROUNDING * np.abs(sq_norms).sum()
+        best = next(run for run in runs if run.inertia <= close)
         if best.rose:
             warnings.warn(
                 "The kernel is indefinite: a step raised the objective, and the labels before it "
@@ -170,9 +177,10 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
             warn_outcome(self, best.labels, best.converged)
         self.labels_ = best.labels[groups].astype(np.int32)
         self.inertia_, self.objective_, self.n_iter_ = best.inertia, best.objective, best.n_iter
-        self.cluster_sq_norms_ = mean_products(G, best.labels, self.n_clusters, sizes)[1]
+        sums = G @ one_hot(best.labels, self.n_clusters)
+        self.cluster_sq_norms_ = mean_products(sums, best.labels, sizes)[1]
         if self.kernel != "precomputed":
-            self.X_fit_ = X
+            self.X_fit_, self.kernel_function_ = X, kernel
         return self
 
     def predict(self, X):
@@ -193,9 +201,10 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
         members = one_hot(self.labels_, self.n_clusters)
         members /= members.sum(axis=0)
         labels = np.empty(X.shape[0], dtype=np.int32)
-        kernel = None if self.kernel == "precomputed" else self._kernel(self.X_fit_)
         for rows in row_blocks(X.shape[0], len(members)):
-            K = X[rows] if kernel is None else kernel(X[rows], self.X_fit_)
+            K = X[rows]
+            if self.kernel != "precomputed":
+                K = self.kernel_function_(K, self.X_fit_)
             labels[rows] = np.argmin(self.cluster_sq_norms_ - 2 * (K @ members), axis=1)
         return labels
 
@@ -213,10 +222,6 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
         sparse = False if self.kernel == "precomputed" else "csr"
         dtypes = [np.float64, np.float32]
         return validate_data(self, X, reset=reset, accept_sparse=sparse, dtype=dtypes)
-
-    def _kernel(self, rows):
-        """The kernel fitted to rows: made anew each time, so that fitted state is arrays alone."""
-        return kernel_function(self.kernel, rows, **(self.kernel_params or {}))
 
     def _starts(self, G, sizes, groups):
         """Labels of the groups to start from, one array a start."""
@@ -262,20 +267,22 @@ def lloyd_kernel(K, labels, n_clusters, *, sizes=None, sq_norms=None, tol=0.0, m
     rounding = ROUNDING * np.abs(sq_norms).sum()
     rows = np.arange(len(K))
 
-    def costs_of(labels):
+    def costs_of(labels, sums):
         """(n, n_clusters) what each group would cost in each cluster, and the inertia now."""
-        products, mean_sq_norms = mean_products(K, labels, n_clusters, sizes)
+        products, mean_sq_norms = mean_products(sums, labels, sizes)
         costs = sq_norms[:, None] - 2 * products + sizes[:, None] * mean_sq_norms
         costs[:, np.bincount(labels, minlength=n_clusters) == 0] = np.inf
         return costs, costs[rows, labels].sum()
 
-    costs, inertia = costs_of(labels)
+    sums = K @ one_hot(labels, n_clusters)
+    costs, inertia = costs_of(labels, sums)
     objective = []
     for n_iter in range(1, max_iter + 1):
         moved = np.argmin(costs, axis=1)
         moved = refill_empty(moved, costs[rows, moved], n_clusters)
         settled = np.array_equal(moved, labels)
-        moved_costs, moved_inertia = (costs, inertia) if settled else costs_of(moved)
+        sums = sums_after(K, sums, labels, moved)
+        moved_costs, moved_inertia = (costs, inertia) if settled else costs_of(moved, sums)
         fall = inertia - moved_inertia
         if fall < -rounding:
             objective.append(inertia)
@@ -287,14 +294,23 @@ def lloyd_kernel(K, labels, n_clusters, *, sizes=None, sq_norms=None, tol=0.0, m
     return Clustered(labels, inertia, np.array(objective), max_iter, False, rose=False)
 
 
-def mean_products(K, labels, n_clusters, sizes) -> tuple[np.ndarray, np.ndarray]:
+def sums_after(K, sums, labels, moved) -> np.ndarray:
+    """K summed over the clusters (n, k) after some rows moved: late steps move few."""
+    rows = np.flatnonzero(moved != labels)
+    n_clusters = sums.shape[1]
+    if len(rows) > FEW * len(K):
+        return K @ one_hot(moved, n_clusters)
+    return sums + K[rows].T @ (one_hot(moved[rows], n_clusters) - one_hot(labels[rows], n_clusters))
+
+
+def mean_products(sums, labels, sizes) -> tuple[np.ndarray, np.ndarray]:
     """Products of each group with each cluster's mean (n, k), and the squared norms of the means.
 
-    An empty cluster's mean is the origin.
+    ``sums`` (n, k) are those of K over each cluster. An empty cluster's mean is the origin.
     """
-    members = one_hot(labels, n_clusters)
+    members = one_hot(labels, sums.shape[1])
     n_rows = np.maximum(sizes @ members, 1)
-    products = K @ members / n_rows
+    products = sums / n_rows
     return products, (members * products).sum(axis=0) / n_rows
 
 
