@@ -35,7 +35,7 @@ LOSSES = {
     "log_det": loops.LOG_DET,  # strength * D(sq_dist, target) while violated; pairs only
     "paper": loops.PAPER,  # project on what is violated, never step back: feasible, not optimal
 }
-COMPILED_FROM = 1000  # constraints a sweep: below, Python ends before numba's code is loaded
+COMPILED_FROM = 4000  # constraints a sweep: below, Python ends before numba's code is loaded
 PAIRS_A_BLOCK, TRIPLES_A_BLOCK = 48, 32  # measured: benchmarks/logdet_projections.py --blocks
 
 
@@ -119,18 +119,18 @@ def _project_block(visit, M, V, duals, block, columns, loss, ignore_below):
     rank = n_vectors // len(block)
     W = V @ M
     gram = W @ V.T
-    steered = np.zeros_like(gram)  # D S: how each step steers the rows after it
+    shares = np.zeros_like(gram)  # U': what each step adds to the rows after it
     cores = np.zeros((len(block), rank, rank))  # D
     block_duals = duals[block]
-    largest_move = visit(gram, steered, cores, block_duals, *columns, loss, ignore_below)
+    largest_move = visit(gram, shares, cores, block_duals, *columns, loss, ignore_below)
     moved = np.flatnonzero(cores[:, 0, 0])
     if len(moved):
         duals[block] = block_duals
         if len(moved) < len(block):
             kept = (rank * moved[:, None] + np.arange(rank)).ravel()
-            W, steered, cores = W[kept], steered[np.ix_(kept, kept)], cores[moved]
-        # In Fortran's terms W', steered' and M' are the arrays as they lie in memory: no copies.
-        Y = dtrsm(1.0, -steered.T, W.T, side=1, lower=1, trans_a=1, diag=1, overwrite_b=1).T
+            W, shares, cores = W[kept], shares[np.ix_(kept, kept)], cores[moved]
+        # To Fortran the transposes are the arrays as they lie in memory: nothing is copied.
+        Y = dtrsm(1.0, -shares.T, W.T, side=1, diag=1, overwrite_b=1).T
         DY = (cores @ Y.reshape(len(moved), rank, r)).reshape(-1, r)
         dgemm(1.0, Y.T, DY.T, beta=1.0, c=M.T, trans_b=1, overwrite_c=1)
     return Swept(largest_move, len(moved))

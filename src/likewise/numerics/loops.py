@@ -39,40 +39,41 @@ def inner(function: Callable) -> Callable:
     return function if numba is None else register_jitable(function)
 
 
-def catch_up(gram, steered, first, last):
+def catch_up(gram, shares, first, last):
     """Bring gram[first:last] up to date with the steps of the rows before it."""
-    gram[first:last] += steered[:first, first:last].T @ gram[:first]
+    for i in range(first, last):
+        gram[i] += shares[i, :first].dot(gram[:first])  # .dot: half the overhead of @
 
 
-def catch_up_by_entries(gram, steered, first, last):
+def catch_up_by_entries(gram, shares, first, last):
     # Columns before `first` are never read again.
     for i in range(first, last):
         for j in range(first):
-            share = steered[j, i]
+            share = shares[i, j]
             if share != 0.0:
                 for column in range(first, gram.shape[0]):
                     gram[i, column] += share * gram[j, column]
 
 
-def steer(gram, steered, core, first):
-    """Note how the step of rows first, first + 1, ... will steer the rows after them."""
+def steer(gram, shares, core, first):
+    """Note the share that the step of rows first, first + 1, ... has in each row after them."""
     last = first + len(core)
-    steered[first:last] = core @ gram[first:last]
-    steered[first:last, first:last] = 0.0  # they step together
+    shares[last:, first:last] = core.dot(gram[first:last, last:]).T
 
 
-def steer_by_entries(gram, steered, core, first):
-    for i in range(len(core)):
-        for column in range(first + len(core), gram.shape[0]):
+def steer_by_entries(gram, shares, core, first):
+    last = first + len(core)
+    for row in range(last, gram.shape[0]):
+        for i in range(len(core)):
             share = 0.0
             for j in range(len(core)):
-                share += core[i, j] * gram[first + j, column]
-            steered[first + i, column] = share
+                share += core[i, j] * gram[first + j, row]
+            shares[row, first + i] = share
 
 
 if numba is not None:
-    overload(catch_up)(lambda gram, steered, first, last: catch_up_by_entries)
-    overload(steer)(lambda gram, steered, core, first: steer_by_entries)
+    overload(catch_up)(lambda gram, shares, first, last: catch_up_by_entries)
+    overload(steer)(lambda gram, shares, core, first: steer_by_entries)
 
 
 @inner
@@ -142,11 +143,11 @@ def next_triple_dual(loss, dual, p, q, area, ratio, strength, is_equality, ignor
 
 
 @njit
-def visit_pairs(gram, steered, cores, duals, sign, sq_targets, strengths, loss, ignore_below):
+def visit_pairs(gram, shares, cores, duals, sign, sq_targets, strengths, loss, ignore_below):
     """Project onto the pairs of a block in turn; returns the largest relative move."""
     largest_move = 0.0
     for c in range(len(duals)):
-        catch_up(gram, steered, c, c + 1)
+        catch_up(gram, shares, c, c + 1)
         p = gram[c, c]
         if not p > SMALLEST_SQ_DIST:
             continue
@@ -157,7 +158,7 @@ def visit_pairs(gram, steered, cores, duals, sign, sq_targets, strengths, loss, 
         if step == 0.0:
             continue
         cores[c, 0, 0] = -step / (1.0 + step * p)  # Sherman-Morrison
-        steer(gram, steered, cores[c], c)
+        steer(gram, shares, cores[c], c)
         duals[c] = dual
         give = 1.0 + 1.0 / strengths[c] if loss == LOG_DET else 1.0  # the target moved too
         largest_move = max(largest_move, abs(step) * p * give)
@@ -165,12 +166,12 @@ def visit_pairs(gram, steered, cores, duals, sign, sq_targets, strengths, loss, 
 
 
 @njit
-def visit_triples(gram, steered, cores, duals, ratios, is_equality, strengths, loss, ignore_below):
+def visit_triples(gram, shares, cores, duals, ratios, is_equality, strengths, loss, ignore_below):
     """Project onto the triples of a block in turn: rows 2c and 2c + 1 are u and w of triple c."""
     largest_move = 0.0
     for c in range(len(duals)):
         i, j = 2 * c, 2 * c + 1
-        catch_up(gram, steered, i, j + 1)
+        catch_up(gram, shares, i, j + 1)
         p, x, q = gram[i, i], gram[i, j], gram[j, j]
         area = p * q - x * x
         if not area > SMALLEST_AREA * p * q or p * q <= SMALLEST_SQ_DIST:
@@ -186,7 +187,7 @@ def visit_triples(gram, steered, cores, duals, ratios, is_equality, strengths, l
         cores[c, 0, 0] = a * ratio * (a * q - 1.0) / room  # Woodbury, for a (ratio uu' - ww')
         cores[c, 0, 1] = cores[c, 1, 0] = -a * a * ratio * x / room
         cores[c, 1, 1] = a * (1.0 + a * ratio * p) / room
-        steer(gram, steered, cores[c], i)
+        steer(gram, shares, cores[c], i)
         duals[c] = dual
         largest_move = max(largest_move, abs(a) * max(ratio * p, q))
     return largest_move

@@ -1,0 +1,281 @@
+"""ITML: the metric nearest to Euclid under which must-links are near and cannot-links far.
+
+    min_{M, t}  D(M, I) + gamma sum_c w_c D(t_c, b_c),    D(M, I) = tr M - log det M - d,
+                                                          D(t, b) = t / b - log(t / b) - 1
+    v'Mv <= t_c,  b_c = near   for every must-link difference v
+    v'Mv >= t_c,  b_c = far    for every cannot-link difference v
+
+near and far are squared distances, w_c is the weight of an answer, t_c the target it gets in the
+end; with gamma = inf every target is its bound. Each pair has a dual >= 0, and always
+
+    inv(M) = I + sum_c sign_c dual_c vv'    and    1 / t_c = 1 / b_c - sign_c dual_c / (gamma w_c),
+
+so one step changes one dual until v'Mv = t_c, or the dual is 0: an exact Bregman projection.
+
+Reference: davis2007, algorithm 1. We differ from it in the step for gamma != 1 (the printed one
+is not a projection; ours agrees with an interior-point solver), in a new random order in every
+sweep (a fixed one needs many times the sweeps), in taking the bounds to be percentiles of squared
+distances, and in the stopping rule, which is about the distances and not about the duals.
+"""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from likewise.constraints import check_constraints, warn_unused
+from likewise.metric_learning.factors import symmetric_root
+from likewise.numerics.logdet import sweep_pairs
+from likewise.numerics.progress import track
+
+N_SAMPLED_PAIRS = 5000  # for the bounds: percentiles 5 and 95 to about half a percent
+SAME_ROW = 1e-18  # a squared difference below this share of `far` is rounding
+
+
+class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Learn a Mahalanobis metric from must-link and cannot-link pairs.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        How much a pair that misses its bound costs beside moving the metric. Raising it follows
+        the pairs more closely; ``np.inf`` makes them hard. An answer of weight w has gamma w, so
+        weight 2 is the same answer twice, and weight 0 leaves it out.
+    bounds : tuple of two floats or None, default=None
+        Squared distances (near, far) that must-links should not exceed and cannot-links should
+        reach. None takes the 5th and 95th percentile over pairs of rows. Moving them apart asks
+        more of every pair.
+    tol : float, default=1e-3
+        Stop after a sweep in which no squared distance was further than this share from where
+        its dual wants it. Raising it stops earlier.
+    max_iter : int, default=1000
+        Most sweeps over the pairs. Raising it gives contradictory pairs longer to settle.
+    warm_start : bool, default=False
+        Start from the duals of the last fit instead of from zero: after ``fit(X, constraints=c)``
+        only the new answers of ``fit(X, constraints=c + new)`` are still to be learned. The
+        optimum is the same.
+    random_state : int, RandomState instance or None, default=None
+        Draws the pairs for the bounds (when X has over 100 rows) and the order of every sweep.
+
+    Attributes
+    ----------
+    metric_ : ndarray of shape (n_features, n_features)
+        The learned M: the squared distance of x and y is ``(x - y) @ metric_ @ (x - y)``.
+    components_ : ndarray of shape (n_features, n_features)
+        The symmetric L with ``metric_ = L.T @ L``; ``transform`` is ``X @ L.T``.
+    duals_ : ndarray of shape (n_answers,)
+        How hard each answer of the constraints pulls, in their order; 0 for an answer that is
+        satisfied without pulling, and for those that take no part.
+    bounds_ : tuple of two floats
+        The squared distances (near, far) used.
+    n_answers_used_ : int
+        Pairs that took part: of weight > 0, between rows that differ.
+    n_iter_ : int
+        Sweeps made.
+    n_features_in_ : int
+        Features seen in ``fit``.
+
+    Notes
+    -----
+    Multiplying X by a number changes no metric and no cluster: the bounds follow. The features
+    are not rescaled.
+
+    References
+    ----------
+    davis2007
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise.constraints import Constraints
+    >>> from likewise.metric_learning.itml import ITML
+    >>> X = np.array([[0.0, 0.0], [0.0, 3.0], [1.0, 0.0], [1.0, 3.0]])
+    >>> told = Constraints(n_samples=4, must_link=[(0, 1)], cannot_link=[(0, 2)])
+    >>> itml = ITML(bounds=(1.0, 9.0), gamma=np.inf).fit(X, constraints=told)
+    >>> np.abs(itml.transform(X).round(6))
+    array([[0., 0.],
+           [0., 1.],
+           [3., 0.],
+           [3., 1.]])
+    """
+
+    def __init__(
+        self,
+        *,
+        gamma=1.0,
+        bounds=None,
+        tol=1e-3,
+        max_iter=1000,
+        warm_start=False,
+        random_state=None,
+    ):
+        self.gamma = gamma
+        self.bounds = bounds
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    def fit(self, X, y=None, *, constraints=None):
+        """Learn the metric.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : None
+            Ignored; it is here for scikit-learn.
+        constraints : Constraints, default=None
+            Its must-links and cannot-links are used. Without any, the metric is the identity.
+
+        Returns
+        -------
+        self : ITML
+        """
+        start = getattr(self, "duals_", np.empty(0)) if self.warm_start else np.empty(0)
+        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        constraints = check_constraints(constraints, n_samples=len(X))
+        warn_unused(self, constraints, used=("must_link", "cannot_link"))
+        if not self.gamma > 0:
+            raise ValueError(f"gamma={self.gamma} must be > 0. Try 1, or np.inf for hard pairs.")
+        rng = check_random_state(self.random_state)
+        near, far = percentile_bounds(X, rng) if self.bounds is None else self._given_bounds()
+
+        pairs, sign = constraints.signed_pairs()
+        answers = constraints.positions("must_link", "cannot_link")
+        apart = sq_distances(X, pairs) > SAME_ROW * far
+        if (stuck := np.count_nonzero(~apart & (sign < 0))) > 0:
+            warnings.warn(
+                f"{stuck} cannot-links join identical rows, which no metric can tell apart; "
+                "they were left out."
+            )
+        used = apart & (constraints.weights[answers] > 0)
+        pairs, sign, answers = pairs[used], sign[used].astype(np.float64), answers[used]
+        fitted = project_onto_pairs(
+            X,
+            pairs,
+            sign,
+            np.where(sign > 0, near, far),
+            self.gamma * constraints.weights[answers],
+            start=np.pad(start, (0, max(0, constraints.n_answers - len(start))))[answers],
+            tol=self.tol,
+            max_iter=self.max_iter,
+            rng=rng,
+        )
+        if not fitted.converged:
+            warnings.warn(
+                f"ITML stopped at max_iter={self.max_iter} before every pair settled. Raise "
+                "max_iter or tol, or lower gamma: the pairs may contradict each other.",
+                ConvergenceWarning,
+            )
+        self.metric_, self.n_iter_ = fitted.metric, fitted.n_iter
+        self.duals_ = np.zeros(constraints.n_answers)
+        self.duals_[answers] = fitted.duals
+        self.bounds_ = (near, far)
+        self.n_answers_used_ = len(answers)
+        self.components_ = symmetric_root(self.metric_)
+        self._n_features_out = len(self.components_)
+        return self
+
+    def transform(self, X):
+        """Map rows to the space whose Euclidean distance is the learned one.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return X @ self.components_.T.astype(X.dtype)
+
+    def _given_bounds(self) -> tuple[float, float]:
+        near, far = self.bounds
+        if not 0 < near <= far < np.inf:
+            raise ValueError(
+                f"bounds={self.bounds} must be squared distances with 0 < near <= far. "
+                "Leave it None for percentiles of the data."
+            )
+        return float(near), float(far)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class Projected(NamedTuple):
+    metric: np.ndarray  # (d, d), positive definite
+    duals: np.ndarray  # (m,), >= 0: how hard each pair pulls
+    n_iter: int
+    converged: bool
+
+
+def project_onto_pairs(
+    rows: np.ndarray,  # (n, d)
+    pairs: np.ndarray,  # (m, 2) into rows; no two rows of a pair are the same
+    sign: np.ndarray,  # (m,) +1.0 must-link, -1.0 cannot-link
+    sq_bounds: np.ndarray,  # (m,) > 0
+    strengths: np.ndarray,  # (m,) > 0: gamma times weight, inf for hard
+    *,
+    start: np.ndarray,  # (m,) duals to start from
+    tol: float,
+    max_iter: int,
+    rng: np.random.RandomState,
+) -> Projected:
+    """Sweeps of projections, each in a new order, until the distances stand still."""
+    M, duals = resume(rows, pairs, sign, sq_bounds, strengths, start)
+    for n_iter in track(range(1, max_iter + 1), "ITML: sweeps over the pairs", max_iter):
+        swept = sweep_pairs(
+            M,
+            rows,
+            pairs,
+            duals,
+            sign=sign,
+            sq_targets=sq_bounds,
+            strengths=strengths,
+            loss="log_det",
+            order=rng.permutation(len(pairs)),
+        )
+        if swept.largest_move <= tol:
+            return Projected(M, duals, n_iter, converged=True)
+    return Projected(M, duals, max_iter, converged=False)
+
+
+def resume(rows, pairs, sign, sq_bounds, strengths, start) -> tuple[np.ndarray, np.ndarray]:
+    """M and duals at given duals, or at zero where those belong to no metric."""
+    duals = np.where(sign > 0, np.minimum(start, strengths / sq_bounds), start)  # 1 / t_c >= 0
+    pulls = np.flatnonzero(duals)
+    V = rows[pairs[pulls, 0]].astype(np.float64) - rows[pairs[pulls, 1]]
+    values, vectors = np.linalg.eigh(np.eye(rows.shape[1]) + (V.T * (sign * duals)[pulls]) @ V)
+    if len(pulls) == 0 or values[0] <= 1e-10 * values[-1]:
+        return np.eye(rows.shape[1]), np.zeros(len(pairs))
+    return np.ascontiguousarray((vectors / values) @ vectors.T), duals
+
+
+def percentile_bounds(X: np.ndarray, rng: np.random.RandomState) -> tuple[float, float]:
+    """Squared distances that 5 and 95 in 100 pairs of rows stay under; never an n x n matrix."""
+    n_samples = len(X)
+    if n_samples * (n_samples - 1) // 2 <= N_SAMPLED_PAIRS:
+        pairs = np.column_stack(np.triu_indices(n_samples, 1))
+    else:
+        i = rng.randint(n_samples, size=N_SAMPLED_PAIRS)
+        pairs = np.column_stack([i, (i + rng.randint(1, n_samples, N_SAMPLED_PAIRS)) % n_samples])
+    sq_dists = sq_distances(X, pairs)
+    positive = sq_dists[sq_dists > 0]
+    if len(positive) == 0:
+        return 1.0, 1.0  # all rows are the same: no pair will use them
+    near, far = np.percentile(sq_dists, [5, 95])
+    return float(max(near, positive.min())), float(max(far, positive.min()))
+
+
+def sq_distances(X: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """(m,) squared Euclidean distances of pairs of rows, in float64."""
+    differences = X[pairs[:, 0]].astype(np.float64) - X[pairs[:, 1]]
+    return np.einsum("ij,ij->i", differences, differences)
