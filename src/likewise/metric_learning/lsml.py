@@ -14,9 +14,10 @@ with
     G = prior_weight (I - M^-1) + sum_c w_c ((1 - sqrt(b/a)) uu' + (1 - sqrt(a/b)) vv'),  a_c > b_c;
 
 it vanishes only where G does, so L-BFGS over L finds the one optimum. With g the eigenvalues of
-LGL', convexity of the loss and the exact least value of the linear and the log-det part give
+LGL' / prior_weight, convexity of the loss and the exact least value of the linear and the log-det
+part give
 
-    objective - optimum <= sum_i g_i - prior_weight log(1 + g_i / prior_weight),
+    objective - optimum <= prior_weight sum_i (g_i - log(1 + g_i)),
 
 the proof that comes with every fit; ``gap_`` is this relative to the objective.
 
@@ -59,11 +60,12 @@ class LSML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         M, positive definite. The prior without answers.
     components_ : ndarray of shape (n_features, n_features)
         The symmetric root of ``metric_``, which is ``components_.T @ components_``.
-    objective_ : ndarray of shape (n_iter_ + 1,)
+    objective_ : ndarray of shape (n_steps,)
         At the prior and after each iteration; it falls. Empty without answers.
     gap_ : float
         The optimum is at least ``objective_[-1] * (1 - gap_)``.
     n_iter_ : int
+        Iterations, at least 1.
     n_answers_used_ : int
         Answers of the kinds closer and odd_one_out; 0 where they say nothing.
     n_features_in_ : int
@@ -145,7 +147,8 @@ class LSML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 ConvergenceWarning,
             )
         self.metric_ = root.T @ fitted.metric @ root
-        self.objective_, self.gap_, self.n_iter_ = fitted.objective, fitted.gap, fitted.n_iter
+        self.objective_, self.gap_ = fitted.objective, fitted.gap
+        self.n_iter_ = max(1, fitted.n_iter)  # scikit-learn's contract has no zero
         self.n_answers_used_ = n_used
         self.components_ = symmetric_root(self.metric_)
         self._n_features_out = len(self.components_)
@@ -209,18 +212,19 @@ def fit_comparisons(
     n_features, n_told = basis.shape
     u, v, weights = smaller @ basis, larger @ basis, weights / weights.sum()
 
-    def value_and_gradient(L):
-        return residual(L, u, v, weights, prior_weight)
+    def value_and_gradient(L):  # in units of the prior's weight: of size 1, however small that is
+        value, gradient = residual(L, u, v, weights, prior_weight)
+        return value / prior_weight, gradient / prior_weight
 
     def gap(L):
         value, gradient = value_and_gradient(L)
-        bound = distance_bound(L, gradient, prior_weight)
+        bound = distance_bound(L, gradient)
         return bound / value if value > 0 else bound
 
     fitted = descend(value_and_gradient, gap, np.eye(n_told), tol=tol, max_iter=max_iter)
     told = fitted.factor.T @ fitted.factor
     M = np.eye(n_features) + basis @ (told - np.eye(n_told)) @ basis.T
-    return Compared((M + M.T) / 2, *fitted[1:])
+    return Compared((M + M.T) / 2, prior_weight * fitted.objective, *fitted[2:])
 
 
 def residual(
@@ -238,8 +242,8 @@ def residual(
     return float(weights @ excess**2 + prior_weight * divergence), gradient
 
 
-def distance_bound(L: np.ndarray, gradient: np.ndarray, prior_weight: float) -> float:
-    """How far the objective at L can be from the optimum, from its gradient 2 LG there."""
+def distance_bound(L: np.ndarray, gradient: np.ndarray) -> float:
+    """How far the objective at L can be from the optimum, in units of the prior's weight."""
     LGL = gradient @ L.T / 2
-    g = eigvalsh((LGL + LGL.T) / 2) / prior_weight
-    return float(prior_weight * np.sum(g - np.log1p(g))) if g[0] > -1 else np.inf
+    g = eigvalsh((LGL + LGL.T) / 2)
+    return float(np.sum(g - np.log1p(g))) if g[0] > -1 else np.inf

@@ -69,12 +69,13 @@ class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         is 1. The identity without answers.
     components_ : ndarray of shape (n_features, n_features)
         The symmetric root of ``metric_``, which is ``components_.T @ components_``.
-    objective_ : ndarray of shape (n_iter_ + 1,)
+    objective_ : ndarray of shape (n_steps,)
         The weighted mean cannot-link distance at that scale, at the start and after each
         iteration; it rises. Empty without answers.
     gap_ : float
         The optimum is at most ``objective_[-1] * (1 + gap_)``.
     n_iter_ : int
+        Iterations, at least 1.
     n_answers_used_ : int
         Must-links and cannot-links. 0 where one of the kinds is missing: then the identity is kept.
     n_features_in_ : int
@@ -151,8 +152,8 @@ class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 ConvergenceWarning,
             )
         self.metric_, self.objective_ = fitted.metric, fitted.objective
-        self.gap_, self.n_iter_ = fitted.gap, fitted.n_iter
-        self.n_answers_used_ = n_used
+        self.gap_, self.n_answers_used_ = fitted.gap, n_used
+        self.n_iter_ = max(1, fitted.n_iter)  # scikit-learn's contract has no zero
         self.components_ = symmetric_root(self.metric_)
         self._n_features_out = len(self.components_)
         return self
