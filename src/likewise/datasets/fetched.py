@@ -176,7 +176,7 @@ def thin_by_class(y: np.ndarray, n_rows: int, *, random_state=None) -> np.ndarra
     rng = check_random_state(random_state)
     quota = np.ones(len(classes), dtype=int)
     for _ in range(n_rows - len(classes)):  # the next row goes where its share is owed most
-        quota[np.argmax(np.where(quota < counts, counts * n_rows / len(y) - quota, -np.inf))] += 1
+        quota[np.argmax(counts * n_rows / len(y) - quota)] += 1
     chosen = [
         rng.choice(np.flatnonzero(codes == c), size=quota[c], replace=False)
         for c in range(len(classes))
