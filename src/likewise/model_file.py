@@ -36,8 +36,14 @@ READABLE = (1,)
 # The name in the file, and where the class lives now. A class that moves keeps its name.
 ESTIMATORS = {
     "AnswerSearchCV": "likewise.evaluation.search.AnswerSearchCV",
+    "COPKMeans": "likewise.cluster.cop_kmeans.COPKMeans",
+    "ITML": "likewise.metric_learning.itml.ITML",
     "KMedoids": "likewise.cluster.k_medoids.KMedoids",
     "KernelKMeans": "likewise.cluster.kernel_kmeans.KernelKMeans",
+    "KernelMeanShift": "likewise.cluster.mean_shift.KernelMeanShift",
+    "LSML": "likewise.metric_learning.lsml.LSML",
+    "MMC": "likewise.metric_learning.mmc.MMC",
+    "RCA": "likewise.metric_learning.rca.RCA",
     "sklearn.KMeans": "sklearn.cluster.KMeans",
     "sklearn.Pipeline": "sklearn.pipeline.Pipeline",
     "sklearn.StandardScaler": "sklearn.preprocessing.StandardScaler",

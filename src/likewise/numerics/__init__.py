@@ -1,1 +1,4 @@
-"""To be described."""
+"""Arrays in, arrays out: the mathematics and the files underneath, without estimators.
+
+Import from the modules; nothing is gathered here, so that one of them costs no other.
+"""
