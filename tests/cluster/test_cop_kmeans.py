@@ -52,7 +52,7 @@ def test_two_pairs_by_hand():
 
 
 @given(st.integers(0, 10_000), st.integers(2, 5))
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_every_pair_holds_and_the_inertia_never_rises(seed, n_clusters):
     X, _, c = draw(seed, n_clusters)
     model = COPKMeans(n_clusters, n_init=2, random_state=seed).fit(X, constraints=c)
@@ -63,7 +63,7 @@ def test_every_pair_holds_and_the_inertia_never_rises(seed, n_clusters):
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_small_problems_reach_the_least_inertia_there_is(seed):
     rng = np.random.RandomState(seed)
     X, y = rng.randn(7, 2), rng.randint(2, size=7)
@@ -79,7 +79,7 @@ def test_small_problems_reach_the_least_inertia_there_is(seed):
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_the_unit_the_place_and_the_order_of_pairs_do_not_matter(seed):
     X, _, c = draw(seed)
     shuffled = np.random.RandomState(seed).permutation(c.n_answers)
@@ -152,7 +152,7 @@ def test_a_search_cut_short_does_not_claim_that_there_is_nothing():
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_a_claim_that_no_labels_exist_is_true(seed):
     rng = np.random.RandomState(seed)
     n_clusters = rng.randint(2, 4)

@@ -36,9 +36,13 @@ def warn_conflicts(estimator, constraints: Constraints) -> np.ndarray:
     return contradicted
 
 
-def pad_centers(centers: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Centers for clusters that cannot have rows: copies of the last, so no row prefers them."""
-    return np.concatenate([centers, np.repeat(centers[-1:], n_clusters - len(centers), axis=0)])
+def order_clusters(labels: np.ndarray, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
+    """Labels with the clusters that hold rows numbered first, and the cluster behind each number.
+
+    The numbers left over stand for the last cluster again: equally near, so no row gets them.
+    """
+    found, labels = np.unique(labels, return_inverse=True)
+    return labels, np.concatenate([found, np.repeat(found[-1], n_clusters - len(found))])
 
 
 def warn_outcome(

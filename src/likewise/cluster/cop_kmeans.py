@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from likewise.cluster.checks import check_settings, pad_centers, warn_outcome
+from likewise.cluster.checks import check_settings, order_clusters, warn_outcome
 from likewise.cluster.feasible import Apart, assign, find_clique, improve, prepare
 from likewise.cluster.starts import starting_centers
 from likewise.constraints import (
@@ -130,10 +130,17 @@ class COPKMeans(ClusterMixin, BaseEstimator):
         points = cluster_means(rows, closure.components, closure.n_components)
         sizes = closure.sizes.astype(np.float64)
         groups = Groups(points, sizes, linked, apart, sizes * (points**2).sum(axis=1))
+        starts = starting_centers(
+            points,
+            sizes,
+            points,
+            sizes,
+            n_clusters=n_clusters,
+            n_init=self.n_init,
+            rng=check_random_state(self.random_state),
+        )
         best = None
-        for centers in starting_centers(
-            points, groups.sizes, n_clusters, self.n_init, check_random_state(self.random_state)
-        ):
+        for centers in starts:
             found = assign(group_costs(groups, centers)[linked], apart, budget=self.budget)
             if found.exhausted:
                 raise_exhausted(constraints, linked[apart.core], n_clusters)
@@ -151,8 +158,8 @@ class COPKMeans(ClusterMixin, BaseEstimator):
                 "budget or n_clusters, or use PCKMeans, which takes pairs as wishes."
             )
         inner = float(((rows - points[closure.components]) ** 2).sum())  # scatter inside the groups
-        self.labels_ = best.labels[closure.components]
-        self.cluster_centers_ = center + pad_centers(best.centers, self.n_clusters)
+        self.labels_, order = order_clusters(best.labels[closure.components], self.n_clusters)
+        self.cluster_centers_ = center + best.centers[order]
         self.objective_ = best.objective + inner
         self.inertia_ = float(self.objective_[-1])
         self.n_iter_ = len(best.objective)

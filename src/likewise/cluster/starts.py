@@ -2,8 +2,8 @@
 
 A start that uses the must-links takes the largest must-linked group, then the group farthest from
 those taken, distances times the square root of both sizes; what is missing is drawn as in
-k-means++. Few groups make a poor start, so only the first start of a fit is made this way and the
-others are plain k-means++ over the groups; the objective chooses.
+k-means++. Few groups, or groups that a wrong answer has merged, make a poor start, so only the first
+start of a fit is made this way and the others are plain k-means++; the objective chooses.
 Reference: bilenko2004 (weighted farthest-first), arthur2007 (k-means++).
 """
 
@@ -13,16 +13,22 @@ import numpy as np
 
 
 def starting_centers(
-    points: np.ndarray, sizes: np.ndarray, n_clusters: int, n_init: int, rng
+    points: np.ndarray,  # (p, d) to draw from
+    weights: np.ndarray,  # (p,)
+    groups: np.ndarray,  # (g, d) means of the must-linked groups
+    sizes: np.ndarray,  # (g,) their rows; those of one row do not count as groups
+    *,
+    n_clusters: int,
+    n_init: int,
+    rng,
 ) -> Iterator[np.ndarray]:
-    """``n_init`` sets of centers, (n_clusters, d), from groups of ``sizes`` rows."""
-    groups = np.flatnonzero(sizes > 1)
+    """``n_init`` sets of centers, each (n_clusters, d)."""
+    named = np.flatnonzero(sizes > 1)
     for start in range(n_init):
-        if start == 0 and len(groups):
-            chosen = groups[farthest_first(points[groups], sizes[groups], n_clusters)]
-        else:
-            chosen = np.empty(0, dtype=np.int64)
-        yield points[spread(points, sizes, chosen, n_clusters, rng)]
+        given = named[:0]
+        if start == 0 and len(named):
+            given = named[farthest_first(groups[named], sizes[named], n_clusters)]
+        yield spread(points, weights, groups[given], n_clusters, rng)
 
 
 def farthest_first(points: np.ndarray, sizes: np.ndarray, n_clusters: int) -> np.ndarray:
@@ -39,26 +45,26 @@ def farthest_first(points: np.ndarray, sizes: np.ndarray, n_clusters: int) -> np
 
 
 def spread(
-    points: np.ndarray, sizes: np.ndarray, chosen: np.ndarray, n_clusters: int, rng
+    points: np.ndarray, weights: np.ndarray, given: np.ndarray, n_clusters: int, rng
 ) -> np.ndarray:
-    """Fill ``chosen`` up to ``n_clusters`` by greedy k-means++: drawn by squared distance."""
+    """Add points to the ``given`` centers by greedy k-means++: drawn by squared distance."""
     n_trials = 2 + int(np.log(n_clusters))
     sq_norms = np.einsum("ij,ij->i", points, points)
 
-    def sq_distances(rows) -> np.ndarray:  # (len(rows), n)
-        cross = points[rows] @ points.T
-        return np.maximum(sq_norms - 2 * cross + sq_norms[rows][:, None], 0)
+    def sq_distances(centers) -> np.ndarray:  # (len(centers), p)
+        own = np.einsum("ij,ij->i", centers, centers)
+        return np.maximum(sq_norms - 2 * centers @ points.T + own[:, None], 0)
 
-    picked = [int(row) for row in chosen]
-    if not picked:
-        picked = [int(rng.choice(len(points), p=sizes / sizes.sum()))]
-    nearest = sq_distances(picked).min(axis=0)
-    while len(picked) < n_clusters:
-        mass = np.cumsum(nearest * sizes)
+    centers = given
+    if not len(centers):
+        centers = points[[rng.choice(len(points), p=weights / weights.sum())]]
+    nearest = sq_distances(centers).min(axis=0)
+    while len(centers) < n_clusters:
+        mass = np.cumsum(nearest * weights)
         drawn = np.searchsorted(mass, rng.uniform(size=n_trials) * mass[-1])
-        candidates = np.minimum(drawn, len(points) - 1)
-        after = np.minimum(nearest, sq_distances(candidates))  # (n_trials, n)
-        best = int(np.argmin(after @ sizes))
+        candidates = points[np.minimum(drawn, len(points) - 1)]
+        after = np.minimum(nearest, sq_distances(candidates))  # (n_trials, p)
+        best = int(np.argmin(after @ weights))
         nearest = after[best]
-        picked.append(int(candidates[best]))
-    return np.array(picked)
+        centers = np.concatenate([centers, candidates[[best]]])
+    return centers

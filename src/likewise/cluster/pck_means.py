@@ -1,0 +1,220 @@
+"""PCK-Means: k-means with a price for every pair it breaks.
+
+    min  1/2 sum_i ||x_i - mu_{l_i}||^2 + sum_{must-links (i, j)}   w_ij [l_i != l_j]
+                                        + sum_{cannot-links (i, j)} w_ij [l_i = l_j]
+
+Solved downhill: labels given the centers (soft_pairs.py), centers as means, in turn; the sum never
+rises. Answers may contradict each other: the heavier side wins.
+Reference: basu2004. We differ from it in the unit of the price, half the mean squared distance of
+the rows to their mean, so that clusters do not depend on the unit of the data (``relative=False``
+is the paper's); in moving must-linked groups as a whole, too, where one row after the other gets
+stuck; in pairs counted as given, without those that they imply; and in starts (starts.py).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, check_scalar, validate_data
+
+from likewise.cluster.checks import check_settings, order_clusters, warn_conflicts, warn_outcome
+from likewise.cluster.soft_pairs import (
+    Moves,
+    prepare_moves,
+    reseed,
+    sweep,
+    violated,
+)
+from likewise.cluster.starts import starting_centers
+from likewise.constraints import check_constraints, warn_unused
+from likewise.kernels.distances import sq_distances
+from likewise.numerics.partitions import cluster_means
+
+
+class PCKMeans(ClusterMixin, BaseEstimator):
+    """Cluster near to the pairs people named, where the data do not object too much.
+
+    Use it when some answers may be wrong. When all are sure, :class:`COPKMeans` keeps every one.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters to find.
+    weight : float, default=0.5
+        Price of breaking a pair, times the weight of its answer. 0 is plain k-means; raising it
+        breaks fewer pairs. Lower it when many answers may be wrong, raise it when few are.
+    relative : bool, default=True
+        The price is in units of what a row at the mean squared distance from the mean of all rows
+        costs in one cluster. False takes ``weight`` as it is, as the paper does: then rows in
+        other units give other clusters.
+    n_init : int, default=10
+        Starts; the one with the least objective is kept. The first is made of must-linked groups,
+        the others by k-means++.
+    max_iter : int, default=300
+        Steps of one start.
+    tol : float, default=1e-4
+        A start ends when a step lowers the objective by less than this share of it.
+    random_state : int, RandomState instance or None, default=None
+        Draws the starts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Means of the clusters.
+    inertia_ : float
+        Sum of squared distances of the rows to the centers of their clusters.
+    objective_ : ndarray of shape (n_iter_,)
+        The objective after every step of the start that was kept; it never rises.
+    violated_ : ndarray of int
+        Positions of the answers that the clusters break.
+    conflicts_ : ndarray of int
+        Positions of the cannot-links that contradict a path of must-links.
+    n_iter_ : int
+    n_answers_used_ : int
+        Must-links and cannot-links among the constraints.
+
+    See Also
+    --------
+    COPKMeans : Keeps every pair.
+    MPCKMeans : Learns a metric besides.
+
+    Examples
+    --------
+    >>> from likewise import Constraints
+    >>> from likewise.cluster.pck_means import PCKMeans
+    >>> X = [[0.0], [1.0], [4.0], [9.0], [10.0]]
+    >>> c = Constraints(5, must_link=[(2, 3)])
+    >>> labels = PCKMeans(2, weight=2, random_state=0).fit(X, constraints=c).labels_
+    >>> bool(labels[2] == labels[3] != labels[1])
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        weight=0.5,
+        relative=True,
+        n_init=10,
+        max_iter=300,
+        tol=1e-4,
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.weight = weight
+        self.relative = relative
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(self, X, y=None, *, constraints=None):
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : Ignored
+        constraints : Constraints, default=None
+            Must-links and cannot-links between rows of X; other answers are counted in a warning.
+
+        Returns
+        -------
+        self
+        """
+        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        constraints = check_constraints(constraints, n_samples=len(X))
+        check_settings(self, len(X))
+        check_scalar(self.weight, "weight", (int, float, np.number), min_val=0)
+        self.n_answers_used_ = warn_unused(self, constraints, used=("must_link", "cannot_link"))
+        self.conflicts_ = warn_conflicts(self, constraints)
+
+        center = X.mean(axis=0, dtype=np.float64)
+        rows = X - center
+        unit = (rows**2).sum() / (2 * len(rows)) if self.relative else 1.0
+        closure = constraints.closure()
+        pairs, sign = constraints.signed_pairs()
+        moves = prepare_moves(pairs, sign > 0, closure.components)
+        positions = constraints.positions("must_link", "cannot_link")
+        price = self.weight * unit * constraints.weights[positions]
+        starts = starting_centers(
+            rows,
+            np.ones(len(rows)),
+            cluster_means(rows, closure.components, closure.n_components),
+            closure.sizes,
+            n_clusters=self.n_clusters,
+            n_init=self.n_init,
+            rng=check_random_state(self.random_state),
+        )
+        fits = (
+            descend(rows, moves, price, centers, max_iter=self.max_iter, tol=self.tol)
+            for centers in starts
+        )
+        best = min(fits, key=lambda fitted: fitted.objective[-1])
+        self.labels_, order = order_clusters(best.labels, self.n_clusters)
+        self.cluster_centers_ = center + best.centers[order]
+        self.inertia_ = float(((X - self.cluster_centers_[self.labels_]) ** 2).sum())
+        self.objective_ = best.objective
+        self.violated_ = positions[violated(best.labels, moves)]
+        self.n_iter_ = len(best.objective)
+        warn_outcome(self, self.labels_, best.converged)
+        return self
+
+    def predict(self, X):
+        """The nearest center of each new row; pairs say nothing of new rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return np.argmin(sq_distances(X, self.cluster_centers_), axis=1)
+
+
+class Fitted(NamedTuple):
+    labels: np.ndarray  # (n,)
+    centers: np.ndarray  # (k, d)
+    objective: np.ndarray  # after every step
+    converged: bool
+
+
+def descend(
+    rows: np.ndarray,  # (n, d), around 0
+    moves: Moves,
+    price: np.ndarray,  # (m,) of breaking each pair
+    centers: np.ndarray,
+    *,
+    max_iter: int,
+    tol: float,
+) -> Fitted:
+    """Labels given the centers, centers given the labels, until the objective settles."""
+    n_clusters = len(centers)
+    half_sq_norms = (rows**2).sum(axis=1) / 2
+    # A must-link is paid at both ends, half a price each: soft_pairs.py.
+    shares = np.where(moves.must, price / 2, price)
+    prices = np.repeat(shares[:, None], n_clusters, axis=1)
+    objective: list[float] = []
+    labels = np.empty(0, dtype=np.int64)
+    for _ in range(max_iter):
+        unary = rows @ -centers.T
+        unary += (centers**2).sum(axis=1) / 2
+        unary += half_sq_norms[:, None]
+        before = labels if len(labels) else np.argmin(unary, axis=1)
+        labels = sweep(before, unary, prices, moves)
+        labels = reseed(labels, unary, np.zeros(n_clusters), moves)
+        masses = np.bincount(labels, minlength=n_clusters)
+        means = cluster_means(rows, labels, n_clusters)
+        centers = np.where(masses[:, None] > 0, means, centers)
+        scatter = half_sq_norms.sum() - masses @ (centers**2).sum(axis=1) / 2
+        objective.append(float(scatter + price[violated(labels, moves)].sum()))
+        gain = objective[-2] - objective[-1] if len(objective) > 1 else np.inf
+        if gain <= tol * abs(objective[-1]):
+            return Fitted(labels, centers, np.array(objective), converged=True)
+    return Fitted(labels, centers, np.array(objective), converged=False)
