@@ -73,6 +73,13 @@ def cost_of(D, medoids):
     return D[:, medoids].min(axis=1).sum()
 
 
+def cost_at_home(costs, medoids, owners):
+    """The cost when the rows that own a medoid go to it, and the others to the cheapest."""
+    labels = costs[:, medoids].argmin(axis=1)
+    labels[owners[medoids]] = np.arange(len(medoids))
+    return costs[np.arange(len(costs)), medoids[labels]].sum()
+
+
 def same_partition(a, b):
     return adjusted_rand_score(a, b) == 1.0
 
@@ -148,18 +155,12 @@ def test_no_single_swap_improves_when_must_linked_rows_move_as_one(seed):
         costs, draw_medoids(costs, 3, owners, np.random.RandomState(seed)), owners=owners
     )
     assert_array_equal(found.labels[owners[found.medoids]], [0, 1, 2])
-
-    def cost_at_home(medoids):
-        labels = costs[:, medoids].argmin(axis=1)
-        labels[owners[medoids]] = np.arange(3)
-        return costs[np.arange(len(costs)), medoids[labels]].sum()
-
-    assert_allclose(found.cost, cost_at_home(found.medoids))
+    assert_allclose(found.cost, cost_at_home(costs, found.medoids, owners))
     for slot, column in product(range(3), range(20)):
         swapped = found.medoids.copy()
         swapped[slot] = column
         if len(set(owners[swapped])) == 3:
-            assert cost_at_home(swapped) >= found.cost * (1 - 1e-9)
+            assert cost_at_home(costs, swapped, owners) >= found.cost * (1 - 1e-9)
 
 
 @given(seeds)
@@ -175,6 +176,24 @@ def test_prices_of_swaps_are_what_the_swaps_do(seed):
         assert_allclose(
             changes[slot, column], cost_of(costs, swapped) - cost_of(costs, medoids), atol=1e-12
         )
+
+
+@given(seeds)
+def test_prices_of_swaps_keep_medoids_at_home(seed):
+    rng = np.random.default_rng(seed)
+    owners = np.array([0, 0, 1, 2, 2, 2, 3, 4])
+    costs, medoids = rng.random((5, 8)), np.array([1, 3, 6])
+    home = core.homes(medoids, owners, 5)
+    labels, near, second = core.two_nearest(costs[:, medoids], home)
+    changes = core.swap_changes(costs, owners, labels, near, second, home, 3)
+    for slot, column in product(range(3), range(8)):
+        swapped = medoids.copy()
+        swapped[slot] = column
+        if len(set(owners[swapped])) < 3:
+            assert changes[slot, column] == np.inf
+        else:
+            then, now = (cost_at_home(costs, chosen, owners) for chosen in (swapped, medoids))
+            assert_allclose(changes[slot, column], then - now, atol=1e-12)
 
 
 def test_blocks_of_columns_reach_a_local_optimum_too(monkeypatch):
@@ -466,6 +485,13 @@ def test_time_limit_is_said_with_the_gap():
         model = KMedoids(6, method="exact", time_limit=0.01, random_state=0).fit(X)
     assert model.gap_ > 0
     assert model.inertia_ <= KMedoids(6, random_state=0).fit(X).inertia_
+
+
+def test_time_that_runs_out_before_anything_is_found_is_one_clear_error():
+    X = draw_rows(8, n=60, d=8)
+    apart = np.array(list(combinations(range(7), 2)))
+    with pytest.raises(RuntimeError, match=r"time_limit=0.0 s ran out .* the 21 cannot-links"):
+        exact_medoids(cdist(X, X), 7, apart=apart, time_limit=0.0)
 
 
 def test_max_iter_is_said_when_it_stops_the_swaps():

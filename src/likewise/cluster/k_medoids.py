@@ -86,7 +86,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
     array([1, 4])
     >>> c = Constraints(6, must_link=[(2, 3)], cannot_link=[(0, 1)])
     >>> KMedoids(3, method="exact", random_state=0).fit_predict(X, constraints=c)
-    array([0, 1, 2, 2, 2, 2])
+    array([0, 1, 1, 1, 2, 2])
     """
 
     def __init__(
