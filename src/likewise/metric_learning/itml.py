@@ -19,6 +19,7 @@ distances, and in the stopping rule, which is about the distances and not about 
 """
 
 import warnings
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +35,8 @@ from likewise.numerics.progress import track
 
 N_SAMPLED_PAIRS = 5000  # for the bounds: percentiles 5 and 95 to about half a percent
 SAME_ROW = 1e-18  # a squared difference below this share of `far` is rounding
+LEAST_EIGENVALUE = 1e-10  # of inv(M), beside the largest: old duals that give less are no start
+PAIRS_AT_ONCE = 4096
 
 
 class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -250,12 +253,15 @@ def project_onto_pairs(
 
 def resume(rows, pairs, sign, sq_bounds, strengths, start) -> tuple[np.ndarray, np.ndarray]:
     """M and duals at given duals, or at zero where those belong to no metric."""
+    M = np.eye(rows.shape[1])
     duals = np.where(sign > 0, np.minimum(start, strengths / sq_bounds), start)  # 1 / t_c >= 0
-    pulls = np.flatnonzero(duals)
-    V = rows[pairs[pulls, 0]].astype(np.float64) - rows[pairs[pulls, 1]]
-    values, vectors = np.linalg.eigh(np.eye(rows.shape[1]) + (V.T * (sign * duals)[pulls]) @ V)
-    if len(pulls) == 0 or values[0] <= 1e-10 * values[-1]:
-        return np.eye(rows.shape[1]), np.zeros(len(pairs))
+    if not duals.any():
+        return M, duals
+    for block, V in differences(rows, pairs):
+        M += (V.T * (sign * duals)[block]) @ V
+    values, vectors = np.linalg.eigh(M)
+    if values[0] <= LEAST_EIGENVALUE * values[-1]:
+        return np.eye(len(M)), np.zeros(len(pairs))
     return np.ascontiguousarray((vectors / values) @ vectors.T), duals
 
 
@@ -276,6 +282,15 @@ def percentile_bounds(X: np.ndarray, rng: np.random.RandomState) -> tuple[float,
 
 
 def sq_distances(X: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """(m,) squared Euclidean distances of pairs of rows, in float64."""
-    differences = X[pairs[:, 0]].astype(np.float64) - X[pairs[:, 1]]
-    return np.einsum("ij,ij->i", differences, differences)
+    """(m,) squared Euclidean distances of pairs of rows."""
+    sq_dists = np.empty(len(pairs))
+    for block, V in differences(X, pairs):
+        sq_dists[block] = np.einsum("ij,ij->i", V, V)
+    return sq_dists
+
+
+def differences(X: np.ndarray, pairs: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    """Differences of pairs of rows in float64, some thousand pairs at a time."""
+    for start in range(0, len(pairs), PAIRS_AT_ONCE):
+        block = slice(start, start + PAIRS_AT_ONCE)
+        yield block, X[pairs[block, 0]].astype(np.float64) - X[pairs[block, 1]]
