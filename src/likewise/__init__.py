@@ -1,7 +1,55 @@
-"""likewise learns the similarity people have in mind and clusters by it."""
+"""likewise learns the similarity people have in mind and clusters by it.
 
-from likewise.constraints import Constraints, InconsistentConstraints
+The public names, each in its room. A room is imported when one of its names is first used, so that
+``import likewise`` and ``likewise --help`` are quick.
+"""
+
+from importlib import import_module
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["Constraints", "InconsistentConstraints"]
+_ROOMS = {
+    "cluster": (
+        "COPKMeans",
+        "KMedoids",
+        "KernelKMeans",
+        "KernelMeanShift",
+        "MPCKMeans",
+        "PCKMeans",
+        "kernel_affinity",
+        "resolutions",
+    ),
+    "constraints": (
+        "Constraints",
+        "InconsistentConstraints",
+        "coherence",
+        "informativeness",
+    ),
+    "evaluation": (
+        "AnswerSearchCV",
+        "free_row_score",
+        "held_out_accuracy",
+        "pair_f1_score",
+        "satisfaction_score",
+        "separation_score",
+    ),
+    "kernel_learning": ("SKLR",),
+    "metric_learning": ("ITML", "LSML", "MMC", "RCA"),
+    "model_file": ("ModelFileError", "load_model", "save_model"),
+    "numerics.progress": ("show_progress",),
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+__all__ = sorted(_ROOM_OF)  # noqa: PLE0605
+
+
+def __getattr__(name: str):
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module 'likewise' has no attribute {name!r}")
+    value = getattr(import_module(f"likewise.{_ROOM_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,152 @@
+"""A user's own rows from a file, and cluster labels back to one: CSV, Parquet and NPY.
+
+Everything must be a number but one column that names the rows. What is not is an error that says
+where. Files are written whole or not at all.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from likewise.numerics import table_file
+from likewise.numerics.atomic_file import replacing
+
+ENDINGS = (".csv", ".parquet", ".npy")
+ID_COLUMN = "id"  # taken for the names of the rows when nothing else is said
+
+
+class Rows(NamedTuple):
+    """The rows of a data file."""
+
+    X: np.ndarray  # (n, d) float64, or a memory map of what a .npy file holds
+    ids: list[str] | None  # (n,) names of the rows
+    feature_names: list[str] | None  # (d,)
+
+
+def read_rows(
+    path: str | os.PathLike,
+    *,
+    id_column: str | None = None,
+    features: Sequence[str] | None = None,
+) -> Rows:
+    """Read the rows to cluster from a .csv, .parquet or .npy file.
+
+    Parameters
+    ----------
+    path : str or path
+    id_column : str, default=None
+        The column that names the rows; one called "id" is taken when there is one.
+    features : sequence of str, default=None
+        The columns to use; all but the names when not given.
+    """
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise ValueError(f"{path.name} must end in one of {', '.join(ENDINGS)}.")
+    if ending == ".npy":
+        if id_column is not None or features:
+            raise ValueError(f"{path.name} has no named columns to choose from.")
+        return Rows(_read_npy(path), None, None)
+    columns = _read_csv(path) if ending == ".csv" else _read_parquet(path)
+    if id_column is None and ID_COLUMN in columns:
+        id_column = ID_COLUMN
+    ids = None if id_column is None else _column(columns, id_column, path)
+    names = [name for name in columns if name != id_column] if not features else list(features)
+    if not names:
+        raise ValueError(f"{path.name} has no column of numbers.")
+    X = np.stack([_numbers(_column(columns, name, path), name, path) for name in names], axis=1)
+    return Rows(X, None if ids is None else [str(cell) for cell in ids], names)
+
+
+def check_output_path(path: str | os.PathLike) -> None:
+    """An ending that can be written, in a folder that is there; "-" is stdout."""
+    if str(path) == "-":
+        return
+    path = Path(path)
+    if path.suffix.lower() not in ENDINGS:
+        raise ValueError(f"{path.name} must end in one of {', '.join(ENDINGS)}.")
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"{path.parent} does not exist. Make the folder first.")
+
+
+def write_clusters(path: str | os.PathLike, labels: np.ndarray, ids: Sequence[str] | None) -> None:
+    """Write a cluster for every row to .csv, .parquet or .npy; "-" is CSV on stdout."""
+    check_output_path(path)
+    names = list(range(len(labels))) if ids is None else list(ids)
+    key = "row" if ids is None else ID_COLUMN
+    if str(path) == "-":
+        _write_csv(sys.stdout, key, names, labels)
+        return
+    path = Path(path)
+    ending = path.suffix.lower()
+    with replacing(path) as temporary:
+        if ending == ".csv":
+            with open(temporary, "w", newline="", encoding="utf-8") as file:
+                _write_csv(file, key, names, labels)
+        elif ending == ".npy":
+            with open(temporary, "wb") as file:
+                np.save(file, labels)
+        else:
+            pyarrow, parquet = table_file.import_pyarrow()
+            parquet.write_table(pyarrow.table({key: names, "cluster": labels}), temporary)
+
+
+def _read_csv(path: Path) -> dict[str, list]:
+    columns, lines = table_file.read_csv(path)
+    if not lines:
+        raise ValueError(f"{path.name} has a header and no rows.")
+    return columns
+
+
+def _read_parquet(path: Path) -> dict[str, list]:
+    table = table_file.read_parquet(path)
+    if not table.num_rows:
+        raise ValueError(f"{path.name} has no rows.")
+    return {name: table[name].to_numpy() for name in table.column_names}
+
+
+def _read_npy(path: Path) -> np.ndarray:
+    try:
+        X = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError):
+        raise ValueError(f"{path.name} is not a .npy file of numbers.") from None
+    if X.ndim != 2 or X.dtype.kind not in "fiub" or not X.size:
+        raise ValueError(f"{path.name} holds {X.dtype} of shape {X.shape}, not rows of numbers.")
+    return X
+
+
+def _column(columns: dict[str, list], name: str, path: Path) -> list:
+    if name not in columns:
+        raise ValueError(f"{path.name} has no column {name!r}; it has {', '.join(columns)}.")
+    return columns[name]
+
+
+def _numbers(cells: list, name: str, path: Path) -> np.ndarray:
+    """A column as float64, or an error that names the first cell that is no finite number."""
+    try:
+        numbers = np.asarray(cells, dtype=np.float64)
+        wrong = np.flatnonzero(~np.isfinite(numbers))
+    except (TypeError, ValueError):
+        wrong = np.array([i for i, cell in enumerate(cells) if not _is_number(cell)])
+    if len(wrong):
+        raise ValueError(
+            f"{path.name}, row {wrong[0]}: {name} is {cells[wrong[0]]!r}, not a number. "
+            "Fill it, drop the row, or name the columns to use with --features."
+        )
+    return numbers
+
+
+def _is_number(cell) -> bool:
+    try:
+        return bool(np.isfinite(float(cell)))
+    except (TypeError, ValueError):
+        return False
+
+
+def _write_csv(file, key: str, names: list, labels: np.ndarray) -> None:
+    cells = {key: list(map(str, names)), "cluster": list(map(str, labels.tolist()))}
+    table_file.write_csv(cells, file)

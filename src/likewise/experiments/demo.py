@@ -1,0 +1,94 @@
+"""The main job on bundled data: handwritten digits before and after some answers."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+from sklearn.metrics import adjusted_rand_score
+
+from likewise.constraints import Constraints
+from likewise.datasets import load_digits
+from likewise.evaluation import free_row_score, satisfaction_score
+from likewise.metric_learning import ITML
+from likewise.model_file import save_model
+
+N_CLUSTERS = 10
+
+
+def run_demo(folder: Path, *, n_answers: int, random_state: int, say: Callable) -> None:
+    """Cluster the digits twice, tell what the answers changed, and leave files to look at."""
+    digits = load_digits()
+    X, y = digits.X / 16, digits.y
+    say(f"{len(X)} images of handwritten digits, {X.shape[1]} pixels each.")
+
+    before = KMeans(N_CLUSTERS, n_init=10, random_state=random_state).fit_predict(X)
+    answers = Constraints.from_labels(
+        y,
+        n_must_link=n_answers // 2,
+        n_cannot_link=n_answers - n_answers // 2,
+        random_state=random_state,
+    )
+    say(f"Somebody answers {answers.n_answers} questions: do these two belong together?")
+    metric = ITML(random_state=random_state).fit(X, constraints=answers)
+    Z = metric.transform(X)
+    after = KMeans(N_CLUSTERS, n_init=10, random_state=random_state).fit_predict(Z)
+
+    say("")
+    say(f"{'':<44}{'k-means':>9}{'likewise':>10}")
+    for what, score in _scores(y, answers).items():
+        say(f"{what:<44}{score(before):>9.3f}{score(after):>10.3f}")
+    say("")
+    say("Answers that pulled hardest:")
+    for position in np.argsort(-metric.duals_)[:5]:
+        kind, (a, b), *_ = answers.answer(position)
+        say(f"  {kind.replace('_', '-'):<12} a {y[a]} (row {a}) and a {y[b]} (row {b})")
+    say(f"Contradictions among the answers: {len(answers.conflicts())}")
+
+    folder.mkdir(parents=True, exist_ok=True)
+    answers.write(folder / "answers.csv")
+    save_model(metric, folder / "metric.likewise")
+    written = ["answers.csv", "metric.likewise"]
+    if _draw(folder / "digits.png", X, (before, after), Z):
+        written.insert(0, "digits.png (the picture)")
+    say(f"In {folder}/: {', '.join(written)}")
+
+
+def _scores(y: np.ndarray, answers: Constraints) -> dict[str, Callable[[np.ndarray], float]]:
+    return {
+        "agreement with the digits (ARI)": lambda labels: adjusted_rand_score(y, labels),
+        "the same on images no answer touches": lambda labels: free_row_score(y, labels, answers),
+        "share of the answers that hold": lambda labels: (
+            satisfaction_score(answers, labels=labels).share
+        ),
+    }
+
+
+def _draw(path: Path, X: np.ndarray, partitions: tuple, Z: np.ndarray) -> bool:
+    """Both spaces flattened, and the average image of every cluster; False without matplotlib."""
+    try:
+        import matplotlib
+    except ImportError:
+        return False
+    matplotlib.use("agg")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 7), layout="constrained")
+    left, right = figure.subfigures(1, 2)
+    sides = ((left, "before: k-means", X), (right, "after: k-means in the learned space", Z))
+    for (side, title, space), labels in zip(sides, partitions):
+        side.suptitle(title)
+        grid = side.add_gridspec(3, N_CLUSTERS // 2, height_ratios=[5, 1, 1])
+        scatter = side.add_subplot(grid[0, :])
+        flat = PCA(2, random_state=0).fit_transform(space)
+        scatter.scatter(*flat.T, c=labels, cmap="tab10", s=5)
+        scatter.set(xticks=[], yticks=[])
+        for cluster in range(N_CLUSTERS):
+            image = side.add_subplot(grid[1 + cluster // 5, cluster % 5])
+            image.imshow(X[labels == cluster].mean(axis=0).reshape(8, 8), cmap="gray_r")
+            image.set(xticks=[], yticks=[])
+            for spine in image.spines.values():
+                spine.set(edgecolor=matplotlib.colormaps["tab10"](cluster), linewidth=2)
+    figure.savefig(path, dpi=110)
+    return True

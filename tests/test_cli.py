@@ -1,0 +1,165 @@
+"""The commands as a person runs them."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.metrics import adjusted_rand_score
+
+from likewise import Constraints
+from likewise.cli import main
+from likewise.datasets import load_iris
+
+
+def run(capsys, *arguments):
+    """Exit code, stdout and stderr of a command."""
+    code = 0
+    try:
+        main([str(argument) for argument in arguments])
+    except SystemExit as stop:
+        code = stop.code
+    return code, *capsys.readouterr()
+
+
+@pytest.fixture
+def iris(tmp_path):
+    data = load_iris()
+    ids = [f"flower {i}" for i in range(len(data.X))]
+    frame = pd.DataFrame(data.X, columns=["sepal", "petal", "w", "h"]).assign(id=ids)
+    frame.to_csv(tmp_path / "iris.csv", index=False)
+    frame.to_parquet(tmp_path / "iris.parquet")
+    np.save(tmp_path / "iris.npy", data.X)
+    drawn = Constraints.from_labels(data.y, n_must_link=40, n_cannot_link=40, random_state=0)
+    links = {"must_link": drawn.must_link, "cannot_link": drawn.cannot_link}
+    Constraints(ids=ids, **links).write(tmp_path / "answers.csv")
+    drawn.write(tmp_path / "rows.jsonl")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "method", ["itml", "kernel-kmeans", "pck-means", "mpck-means", "cop-kmeans"]
+)
+@pytest.mark.filterwarnings("ignore:KernelKMeans cannot use:UserWarning")
+def test_every_method_clusters_a_file_and_applies_to_new_rows(iris, capsys, method):
+    model, out, again = iris / "m.likewise", iris / "out.csv", iris / "again.csv"
+    source = ("cluster", iris / "iris.csv", "-c", iris / "answers.csv", "-k", 3, "--method", method)
+    code, stdout, stderr = run(capsys, *source, "-o", out, "--model", model)
+    assert (code, stdout) == (0, "")
+    assert "150 rows, 4 features, 80 answers" in stderr
+    clusters = pd.read_csv(out)
+    assert list(clusters.columns) == ["id", "cluster"]
+    assert adjusted_rand_score(load_iris().y, clusters.cluster) > 0.5
+    assert run(capsys, "apply", model, iris / "iris.csv", "-o", again)[0] == 0
+    assert (
+        adjusted_rand_score(pd.read_csv(again).cluster, clusters.cluster) > 0.8
+    )  # hard pairs move labels, not centers
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "npy"])
+def test_every_format_gives_the_same_clusters_and_stdout_holds_data_alone(iris, capsys, ending):
+    answers = iris / ("rows.jsonl" if ending == "npy" else "answers.csv")
+    source = ("cluster", iris / f"iris.{ending}", "-c", answers, "-k", 3)
+    code, stdout, _ = run(capsys, *source)
+    assert code == 0
+    assert len(stdout.splitlines()) == 151
+    expected = [int(line.rsplit(",", 1)[1]) for line in stdout.splitlines()[1:]]
+    for out in ("o.csv", "o.parquet", "o.npy"):
+        assert run(capsys, *source, "-o", iris / out)[0] == 0
+    assert_array_equal(pd.read_csv(iris / "o.csv").cluster, expected)
+    assert_array_equal(pd.read_parquet(iris / "o.parquet").cluster, expected)
+    assert_array_equal(np.load(iris / "o.npy"), expected)
+
+
+def test_columns_can_be_chosen_and_standardized(iris, capsys):
+    frame = pd.read_csv(iris / "iris.csv").rename(columns={"id": "name"}).assign(note="x")
+    frame.to_csv(iris / "named.csv", index=False)
+    source = ("cluster", iris / "named.csv", "-k", 3, "--id-column", "name", "-o", iris / "o.csv")
+    code, _, stderr = run(capsys, *source)
+    assert code == 1
+    assert "row 0: note is 'x', not a number" in stderr
+    code, _, stderr = run(capsys, *source, "--features", "petal, h", "--standardize")
+    assert code == 0
+    assert "150 rows, 2 features, 0 answers" in stderr
+
+
+def test_contradictions_are_told_and_do_not_stop_the_work(iris, capsys):
+    clash = Constraints(150, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2)])
+    clash.write(iris / "clash.csv")
+    source = ("cluster", iris / "iris.npy", "-c", iris / "clash.csv", "-k", 3)
+    code, _, stderr = run(capsys, *source, "-o", iris / "o.csv")
+    assert code == 0
+    assert "cannot_link[0] = (0, 2) contradicts the must-link path 0-1-2." in stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("cluster", "nowhere.csv", "-k", 3), "does not exist"),
+        (("cluster", "iris.csv"), "Missing option '-k'"),
+        (("cluster", "iris.csv", "-k", 0), "0 is not in the range"),
+        (("cluster", "iris.csv", "-k", 151, "-o", "o.csv"), "n_clusters=151"),
+        (("cluster", "iris.csv", "-k", 3, "-o", "o.txt"), "must end in one of"),
+        (("cluster", "iris.csv", "-k", 3, "-o", "no/where.csv"), "does not exist"),
+        (("cluster", "empty.csv", "-k", 3), "empty.csv is empty"),
+        (("cluster", "gap.csv", "-k", 1), "row 1: x is '', not a number"),
+        (("cluster", "junk.npy", "-k", 1), "junk.npy is not a .npy file"),
+        (("cluster", "junk.parquet", "-k", 1), "not a Parquet file"),
+        (("cluster", "iris.npy", "-k", 3, "-c", "answers.csv"), "is no row number"),
+        (("cluster", "iris.csv", "-k", 3, "-c", "empty.csv"), "empty.csv is empty"),
+        (("apply", "junk.npy", "iris.csv"), "junk.npy"),
+        (("frobnicate",), "No such command"),
+        (("reproduce", "nothing"), "no experiments for 'nothing'"),
+    ],
+)
+def test_a_mistake_is_one_line_and_a_failing_exit(iris, capsys, monkeypatch, arguments, words):
+    monkeypatch.chdir(iris)
+    (iris / "empty.csv").write_text("")
+    (iris / "gap.csv").write_text("x,y\n1,2\n,3\n")
+    for name in ("junk.npy", "junk.parquet"):
+        (iris / name).write_bytes(b"junk")
+    code, stdout, stderr = run(capsys, *arguments)
+    assert code in (1, 2)
+    assert stdout == ""
+    assert words in stderr
+    assert stderr.splitlines()[-1].startswith("likewise: ")
+    assert "Traceback" not in stderr
+
+
+def test_help_needs_nothing_heavy():
+    code = "import sys, likewise.cli; sys.exit('sklearn' in sys.modules or 'scipy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_ctrl_c_leaves_no_half_written_file(tmp_path):
+    rng = np.random.RandomState(0)
+    np.save(tmp_path / "big.npy", rng.rand(200_000, 60).astype(np.float32))
+    command = [sys.executable, "-c", "from likewise.cli import main; main()"]
+    command += ["cluster", "big.npy", "-k", "200", "-o", "out.csv", "--model", "m.likewise"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    assert "200000 rows" in process.stderr.readline()
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "stopped; nothing was half-written" in stderr
+    assert "Traceback" not in stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["big.npy"]
+
+
+def test_the_demo_does_its_job_and_leaves_the_files_it_names(tmp_path, capsys):
+    code, stdout, _ = run(capsys, "demo", "-o", tmp_path / "demo", "--answers", 100)
+    assert code == 0
+    before, after = map(
+        float, next(line for line in stdout.splitlines() if "ARI" in line).split()[-2:]
+    )
+    assert after > before
+    assert {path.name for path in (tmp_path / "demo").iterdir()} == {
+        "digits.png",
+        "answers.csv",
+        "metric.likewise",
+    }
