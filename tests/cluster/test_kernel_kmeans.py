@@ -85,11 +85,18 @@ def test_a_cluster_that_runs_empty_takes_the_costliest_row():
 
 
 def test_the_farthest_start_takes_the_row_high_in_all_lists():
-    Z = np.array([[0.0], [1.0], [4.0], [10.0]])
+    Z = np.array([[0.0], [0.5], [5.0], [5.1], [10.0]])
     first_is_0 = np.random.RandomState(2)
-    assert np.random.RandomState(2).choice(4) == 0
-    # From 0: 3, 2, 1. From 3: 0, 1, 2. Ranks of 1: 2 and 1; of 2: 1 and 2. Of equals the first.
-    assert_array_equal(choose_farthest(Z @ Z.T, np.ones(4), 3, first_is_0), [0, 3, 1])
+    assert np.random.RandomState(2).choice(5) == 0
+    # Farthest from row 0: 4, 3, 2, 1. From row 4: 0, 1, 2, 3. Row 2 is third in both.
+    assert_array_equal(choose_farthest(Z @ Z.T, np.ones(5), 3, first_is_0), [0, 4, 2])
+
+
+def test_the_spread_start_draws_by_squared_distance():
+    Z = np.append(np.zeros(20), 5.0)[:, None]  # all the squared distance is in the last row
+    for seed in range(10):
+        chosen = choose_plus_plus(Z @ Z.T, np.ones(21), 2, np.random.RandomState(seed))
+        assert 20 in chosen
 
 
 def test_must_linked_rows_move_as_one():

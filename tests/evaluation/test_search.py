@@ -198,6 +198,17 @@ def test_the_telling_column_is_found(seed):
     assert results["std_test_score"][0] > 0
 
 
+def test_spread_over_folds_of_one_size_is_their_standard_deviation(seed):
+    X, y = one_telling_column(seed)
+    answers = Constraints.from_labels(y, n_closer=40, random_state=seed)
+    search = AnswerSearchCV(ColumnWeights(), {"noise_weight": [1.0, 2.0]}, random_state=seed)
+    results = search.fit(X, constraints=answers).cv_results_
+    by_fold = [results[f"split{fold}_test_score"] for fold in range(5)]
+    assert search.n_held_out_ == 40  # 8 in each
+    assert_allclose(results["std_test_score"], np.std(by_fold, axis=0))
+    assert results["std_test_score"].min() > 0
+
+
 def test_a_clusterer_is_judged_by_its_labels(seed):
     X, y = one_telling_column(seed)
     search = AnswerSearchCV(Halves(), {"column": [2, 1, 0]}, random_state=seed)

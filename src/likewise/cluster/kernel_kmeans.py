@@ -240,9 +240,7 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
             raise ValueError(f"init={self.init!r} is unknown. Use {' or '.join(choosers)}.")
         for _ in range(self.n_init):
             seeds = choosers[self.init](G, sizes, self.n_clusters, rng)
-            labels = np.argmin(sq_distances_to(G, sizes, seeds), axis=1)
-            labels[seeds] = np.arange(self.n_clusters)  # also where two seeds coincide
-            yield labels
+            yield np.argmin(sq_distances_to(G, sizes, seeds), axis=1)
 
 
 class Clustered(NamedTuple):
