@@ -33,7 +33,7 @@ from likewise.metric_learning.factors import symmetric_root
 from likewise.numerics.logdet import sweep_pairs
 from likewise.numerics.progress import track
 
-N_SAMPLED_PAIRS = 5000  # for the bounds: percentiles 5 and 95 to about half a percent
+N_SAMPLED_PAIRS = 2000  # for the bounds: percentiles 5 and 95 to about half a percent
 SAME_ROW = 1e-18  # a squared difference below this share of `far` is rounding
 LEAST_EIGENVALUE = 1e-10  # of inv(M), beside the largest: old duals that give less are no start
 PAIRS_AT_ONCE = 4096
@@ -62,7 +62,7 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         only the new answers of ``fit(X, constraints=c + new)`` are still to be learned. The
         optimum is the same.
     random_state : int, RandomState instance or None, default=None
-        Draws the pairs for the bounds (when X has over 100 rows) and the order of every sweep.
+        Draws the pairs for the bounds (when X has over 63 rows) and the order of every sweep.
 
     Attributes
     ----------
@@ -94,8 +94,7 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from likewise.constraints import Constraints
-    >>> from likewise.metric_learning.itml import ITML
+    >>> from likewise import ITML, Constraints
     >>> X = np.array([[0.0, 0.0], [0.0, 3.0], [1.0, 0.0], [1.0, 3.0]])
     >>> told = Constraints(n_samples=4, must_link=[(0, 1)], cannot_link=[(0, 2)])
     >>> itml = ITML(bounds=(1.0, 9.0), gamma=np.inf).fit(X, constraints=told)
@@ -293,4 +292,6 @@ def differences(X: np.ndarray, pairs: np.ndarray) -> Iterator[tuple[slice, np.nd
     """Differences of pairs of rows in float64, some thousand pairs at a time."""
     for start in range(0, len(pairs), PAIRS_AT_ONCE):
         block = slice(start, start + PAIRS_AT_ONCE)
-        yield block, X[pairs[block, 0]].astype(np.float64) - X[pairs[block, 1]]
+        V = X[pairs[block, 0]].astype(np.float64, copy=False)
+        V -= X[pairs[block, 1]]
+        yield block, V

@@ -110,7 +110,9 @@ def _by_size(visit, n_constraints):
 
 def _difference(rows, i, j):
     """float64 differences of chosen rows, whatever the float type of a large `rows`."""
-    return rows[i].astype(np.float64) - rows[j]
+    V = rows[i].astype(np.float64, copy=False)
+    V -= rows[j]
+    return V
 
 
 def _project_block(visit, M, V, duals, block, columns, loss, ignore_below):
