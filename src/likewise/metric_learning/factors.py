@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.optimize import OptimizeResult, minimize
 
 GAP_EVERY = 5  # iterations between two gaps, each of which costs an eigendecomposition
@@ -81,9 +80,3 @@ def span(vectors: np.ndarray) -> np.ndarray:
     triangle = np.linalg.qr(vectors, mode="r")  # as many rows as the smaller side
     _, lengths, directions = np.linalg.svd(triangle, full_matrices=False)
     return directions[lengths > RANK_TOL * lengths.max(initial=0.0)].T
-
-
-def symmetric_root(M: np.ndarray) -> np.ndarray:
-    """The one symmetric L >= 0 with L'L = M (d, d); it turns and mirrors nothing."""
-    values, vectors = eigh(M)
-    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T

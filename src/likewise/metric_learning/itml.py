@@ -29,9 +29,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise.constraints import check_constraints, warn_unused
-from likewise.metric_learning.factors import symmetric_root
 from likewise.numerics.logdet import sweep_pairs
 from likewise.numerics.progress import track
+from likewise.numerics.psd import symmetric_root
 
 N_SAMPLED_PAIRS = 2000  # for the bounds: percentiles 5 and 95 to about half a percent
 SAME_ROW = 1e-18  # a squared difference below this share of `far` is rounding

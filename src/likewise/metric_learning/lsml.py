@@ -35,7 +35,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise.constraints import check_constraints, warn_unused
-from likewise.metric_learning.factors import descend, span, symmetric_root
+from likewise.metric_learning.factors import descend, span
+from likewise.numerics.psd import symmetric_root
 
 
 class LSML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

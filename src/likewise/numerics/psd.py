@@ -99,3 +99,9 @@ def fix_signs(vectors: np.ndarray) -> np.ndarray:
         return vectors.copy()
     largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
     return vectors * np.where(largest < 0, -1.0, 1.0)
+
+
+def symmetric_root(M: np.ndarray) -> np.ndarray:
+    """The one symmetric L >= 0 with L'L = M (d, d); it turns and mirrors nothing."""
+    values, vectors = eigh(M)
+    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
