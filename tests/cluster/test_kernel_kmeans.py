@@ -109,6 +109,14 @@ def test_must_linked_rows_move_as_one():
     assert_allclose(fitted.inertia_, kmeans_error(Z, fitted.labels_))
 
 
+def test_given_labels_are_the_start_also_of_must_linked_rows():
+    # Lower against upper rows is a place to rest; most other starts end at left against right.
+    Z = np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 1.0], [1.2, 0.0], [1.2, 1.0]])
+    answers = Constraints(5, must_link=[(0, 1)])
+    fitted = KernelKMeans(2, init=[0, 0, 1, 0, 1]).fit(Z, constraints=answers)
+    assert_array_equal(fitted.labels_, [0, 0, 1, 0, 1])
+
+
 # Certificate
 
 
