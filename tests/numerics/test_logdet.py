@@ -134,6 +134,23 @@ def test_one_must_link_in_the_plane_ends_on_its_target():
     assert swept.n_moved == 1
 
 
+@pytest.mark.parametrize("strength", [0.01, 1.0, np.inf])
+def test_reported_move_of_a_slack_pair_is_how_far_it_stood_from_its_target(strength):
+    M, duals = np.eye(2), np.zeros(1)
+    swept = sweep_pairs(
+        M,
+        np.array([[0.0, 0.0], [2.0, 0.0]]),
+        np.array([[0, 1]]),
+        duals,
+        sign=np.array([1.0]),
+        sq_targets=np.array([1.0]),
+        strengths=np.array([strength]),
+        loss="log_det",
+    )
+    assert_allclose(swept.largest_move, 3.0)  # sq_dist / target - 1, however small the step
+    assert_allclose(M[0, 0] * 4, 1 / (1 - duals[0] / strength))
+
+
 def test_one_triple_at_a_right_angle_ends_where_both_distances_meet():
     # p = q = 1, x = 0 and ratio 2: a = 1 / 4, so p' = 1 / (1 + 2 / 4) and q' = 1 / (1 - 1 / 4).
     M, duals = np.eye(2), np.zeros(1)
