@@ -94,6 +94,12 @@ def test_a_feature_that_only_must_links_vary_in_is_dropped():
     assert_allclose(model.metric_, [[0.8, 0], [0, 0]], atol=1e-12)  # S = 0.9 diag(0, 25) + 1.25 I
 
 
+def test_must_links_count_by_weight_in_the_scatter_and_in_their_number():
+    S, n_effective = must_link_scatter(np.array([[2.0, 0.0], [0.0, 1.0]]), np.array([1.0, 3.0]))
+    assert_allclose(S, np.diag([1.0, 0.75]))
+    assert n_effective == pytest.approx(16 / 10)
+
+
 # Certificates
 
 

@@ -51,7 +51,8 @@ class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     diagonal : bool, default=False
-        Only weigh the features, without turning the space: faster, and safer with few answers.
+        Only weigh the features, without turning the space: quicker with many features, and easier
+        to read, but it mostly separates less.
     shrinkage : "auto" or float in (0, 1], default="auto"
         How far the must-link scatter S moves towards ``tr(S) / n_features`` times the identity.
         Raising it trusts less in directions where no must-link happens to differ; at 1 the
