@@ -249,6 +249,16 @@ def test_search_keeps_the_pairs_and_is_never_below_the_program(seed):
         assert (labels[c.cannot_link[:, 0]] != labels[c.cannot_link[:, 1]]).all()
 
 
+@pytest.mark.parametrize("case", [6, 9])  # HiGHS's default gap would end these 4 % too high
+def test_program_goes_on_until_the_proof_is_complete(case):
+    X = draw_rows(case, n=40, d=6)
+    found = exact_medoids(cdist(X, X), 5)
+    assert found.converged
+    assert_allclose(found.bound, found.cost, rtol=1e-9)
+    searched = [swap_medoids(cdist(X, X), np.arange(i, i + 5)).cost for i in range(35)]
+    assert_allclose(found.cost, min(searched))
+
+
 def test_any_rectangle_of_costs_is_a_problem_for_the_core():
     costs = np.random.default_rng(0).normal(size=(8, 6))  # negative too: penalized costs
     best = min(cost_of(costs, list(chosen)) for chosen in combinations(range(6), 2))
@@ -398,11 +408,14 @@ def test_too_many_mutual_cannot_links_are_infeasible_if_exact_and_warned_of_if_s
         KMedoids(2, random_state=0).fit(LINE, constraints=c)
 
 
-def test_heavier_cannot_links_are_the_ones_kept():
-    c = Constraints(6, cannot_link=list(combinations(range(3), 2)), weights=[1.0, 9.0, 9.0])
+@pytest.mark.parametrize("light", range(3))
+def test_heavier_cannot_links_are_the_ones_kept(light):
+    pairs = list(combinations(range(3), 2))
+    c = Constraints(6, cannot_link=pairs, weights=np.where(np.arange(3) == light, 1.0, 9.0))
     with pytest.warns(UserWarning, match="breaks 1 of 3"):
         labels = KMedoids(2, random_state=0).fit_predict(LINE, constraints=c)
-    assert labels[0] == labels[1] != labels[2]
+    i, j = pairs[light]
+    assert labels[i] == labels[j] != labels[3 - i - j]
 
 
 def test_rows_kept_apart_trade_places_when_no_single_move_helps():
@@ -537,6 +550,22 @@ def test_keeping_apart_never_moves_a_medoid_out_of_its_cluster():
     assert_array_equal(model.labels_[model.medoid_indices_], [0, 1, 2])
     plain = KMedoids(3, random_state=0).fit(X)
     assert adjusted_rand_score(y, model.labels_) > adjusted_rand_score(y, plain.labels_)
+
+
+@settings(max_examples=25)
+@given(seeds)
+def test_medoids_move_within_their_clusters_to_where_they_cost_least(seed):
+    rng = np.random.default_rng(seed)
+    costs, owners = rng.random((12, 12)), np.arange(12)
+    rivals = core.sparse.csr_array(np.eye(12)[[1, 0, *range(3, 12), 2]])
+    rivals = core.sparse.csr_array(rivals + rivals.T)
+    start = swap_medoids(costs, [0, 4, 8], owners=owners)
+    kept = keep_apart(costs, start, rivals, owners=owners)
+    assert_array_equal(kept.labels[kept.medoids], [0, 1, 2])
+    for slot, medoid in enumerate(kept.medoids):
+        members = np.flatnonzero(kept.labels == slot)
+        totals = costs[np.ix_(members, members)].sum(axis=0)
+        assert totals.min() >= costs[members, medoid].sum() - 1e-12
 
 
 def test_nothing_to_part_leaves_the_swaps_as_they_are():

@@ -41,8 +41,9 @@ DEFAULT_SHARE = 0.3  # of the rows are neighbors, where no must-link says: as in
 class KernelMeanShift(ClusterMixin, BaseEstimator):
     """Find clusters as the peaks of the density in a learned space, without saying how many.
 
-    Must-linked rows set the bandwidth; they are not forced together. With n rows and s starts a
-    round takes n times s distances.
+    Must-linked rows set the bandwidth; they are not forced together. Use it on a learned space: in
+    many raw features, where all distances are alike, it finds one peak or one a row. With n rows
+    and s starts a round takes n times s distances.
 
     Parameters
     ----------
