@@ -129,6 +129,7 @@ def test_every_row_its_own_medoid_costs_nothing():
 # Certificates: a local optimum proves itself, an exact one brings its bound
 
 
+@settings(max_examples=30)
 @given(seeds, st.integers(1, 5))
 def test_no_single_swap_improves_on_the_swap_search(seed, k):
     X = draw_rows(seed, n=30)
@@ -144,6 +145,7 @@ def test_no_single_swap_improves_on_the_swap_search(seed, k):
         assert cost_of(D, swapped) >= found.cost * (1 - 1e-9)
 
 
+@settings(max_examples=30)
 @given(seeds)
 def test_no_single_swap_improves_when_must_linked_rows_move_as_one(seed):
     X = draw_rows(seed, n=20)
@@ -163,6 +165,7 @@ def test_no_single_swap_improves_when_must_linked_rows_move_as_one(seed):
             assert cost_at_home(costs, swapped, owners) >= found.cost * (1 - 1e-9)
 
 
+@settings(max_examples=30)
 @given(seeds)
 def test_prices_of_swaps_are_what_the_swaps_do(seed):
     rng = np.random.default_rng(seed)
@@ -178,6 +181,7 @@ def test_prices_of_swaps_are_what_the_swaps_do(seed):
         )
 
 
+@settings(max_examples=30)
 @given(seeds)
 def test_prices_of_swaps_keep_medoids_at_home(seed):
     rng = np.random.default_rng(seed)
@@ -289,6 +293,7 @@ def test_order_of_rows_does_not_matter_to_the_optimum(seed):
     assert same_partition(first.labels_[order], second.labels_)
 
 
+@settings(max_examples=30)
 @given(seeds)
 def test_order_of_rows_does_not_matter_to_swaps_within_one_block(seed):
     X = draw_rows(seed, n=25)
