@@ -111,10 +111,23 @@ def apply(model: str, data: str, output: str, id_column: str | None, features: s
 
 @commands.command()
 @click.argument("paper")
-@click.option("--runs", default=3, show_default=True, help="Repetitions.")
-def reproduce(paper: str, runs: int) -> None:
-    """Make a paper's tables again. None is built yet; SKLR's come first."""
-    raise ValueError(f"There are no experiments for {paper!r} in this version of likewise.")
+@click.argument("table", required=False)
+@click.option("--runs", default=3, show_default=True, type=click.IntRange(1), help="Repetitions.")
+@click.option("--results", default="results", show_default=True, help="Folder of the runs.")
+@click.option("--docs", type=click.Path(file_okay=False), help="Also write tables to pages here.")
+@click.option("--jobs", default=1, show_default=True, help="Processes.")
+def reproduce(
+    paper: str, table: str | None, runs: int, results: str, docs: str | None, jobs: int
+) -> None:
+    """Make the tables of PAPER again, or one TABLE: sklr, or all.
+
+    What the results folder already has is not run again.
+    """
+    from likewise.experiments.runs import reproduce as run_tables
+
+    pages = None if docs is None else Path(docs)
+    folders: dict = {"results": Path(results), "docs": pages}
+    run_tables(paper, table, n_runs=runs, n_jobs=jobs, say=click.echo, **folders)
 
 
 def _make_pipeline(method: str, n_clusters: int, standardize: bool, random_state: int):

@@ -1,0 +1,147 @@
+"""Tables that survive a kill, and what is printed of them."""
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from likewise.experiments import runs
+from likewise.experiments.runs import Table, find_tables, markdown, run_table, write_section
+
+CELLS = [{"data": data, "method": method} for data in ("a", "b") for method in ("one", "two")]
+
+
+def make_table(run, **settings):
+    return Table(
+        "made", "Made", cells=lambda: CELLS, run=run, rows=("data",), columns="method", **settings
+    )
+
+
+def score(*, data, method, seed):
+    return {"ARI": 0.5 + 0.1 * seed + (data == "b")}
+
+
+def test_every_cell_is_run_once_for_every_seed_and_only_what_is_missing_again(tmp_path):
+    calls = []
+
+    def run(**job):
+        calls.append(tuple(job.values()))
+        return score(**job)
+
+    path = tmp_path / "sub" / "made.csv"
+    assert len(run_table(make_table(run), path, n_runs=2)) == 8
+    assert len(set(calls)) == len(calls) == 8
+    assert len(run_table(make_table(run), path, n_runs=3)) == 12
+    assert len(set(calls)) == len(calls) == 12
+    assert {record["seed"] for record in run_table(make_table(run), path, n_runs=1)} == {"0"}
+    assert len(calls) == 12
+
+
+def test_a_killed_run_goes_on_where_it_was(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        textwrap.dedent("""
+        import os, signal, sys
+        from pathlib import Path
+        from likewise.experiments.runs import Table, run_table
+
+        def run(*, cell, seed):
+            if cell == 2 and sys.argv[1] == "die":
+                os.kill(os.getpid(), signal.SIGKILL)
+            print("ran", cell)
+            return {"ARI": cell}
+
+        table = Table("t", "T", cells=lambda: [{"cell": i} for i in range(4)], run=run,
+                      rows=(), columns="cell")
+        run_table(table, Path("t.csv"), n_runs=1)
+        """)
+    )
+
+    def start(how):
+        command = [sys.executable, "-u", str(script), how]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    killed = start("die")
+    assert killed.returncode == -signal.SIGKILL
+    assert killed.stdout.split("\n")[:-1] == ["ran 0", "ran 1"]
+    with (tmp_path / "t.csv").open("a") as file:
+        file.write("2,0,0.7")  # the kill may come in the middle of a line
+    assert start("live").stdout.split("\n")[:-1] == ["ran 2", "ran 3"]
+    lines = (tmp_path / "t.csv").read_text().splitlines()
+    assert [line.split(",")[0] for line in lines if not line.startswith("#")] == [
+        "cell",
+        *"0123",
+    ]
+
+
+def test_a_cell_shows_mean_standard_error_runs_and_the_published_figure(tmp_path):
+    table = make_table(score, published=lambda cell: "paper .61" if cell["data"] == "a" else "")
+    text = markdown(table, run_table(table, tmp_path / "made.csv", n_runs=3))
+    error = 0.1 / math.sqrt(3)
+    lines = text.splitlines()
+    assert lines[0] == "| data | one | two | runs |"
+    assert lines[2].split(" | ")[1] == f"0.600 ± {error:.3f} (paper .61)"
+    assert lines[3] == f"| b | 1.600 ± {error:.3f} | 1.600 ± {error:.3f} | 3 |"
+
+
+def test_a_single_run_has_no_standard_error(tmp_path):
+    table = make_table(score)
+    text = markdown(table, run_table(table, tmp_path / "made.csv", n_runs=1))
+    assert "| a | 0.500 | 0.500 | 1 |" in text
+
+
+def test_the_header_names_versions_data_seeds_and_what_did_not_settle(tmp_path):
+    import warnings
+
+    from sklearn.exceptions import ConvergenceWarning
+
+    def run(*, data, method, seed):
+        if method == "two":
+            warnings.warn("not yet", ConvergenceWarning)
+        return {"ARI": 1.0}
+
+    table, path = make_table(run, data=lambda: ["iris"]), tmp_path / "made.csv"
+    text = runs.section(table, path, run_table(table, path, n_runs=2))
+    assert "8 runs with seeds 0 to 1, 4 of them stopped before they had settled." in text
+    assert "numpy" in text
+    assert f"iris {runs.fetch('iris').checksum()[:16]}" in text
+
+
+def test_other_columns_on_disk_are_refused(tmp_path):
+    path = tmp_path / "made.csv"
+    run_table(make_table(score), path, n_runs=1)
+    with pytest.raises(ValueError, match=r"made\.csv has other columns"):
+        run_table(make_table(score, measures=("NMI",)), path, n_runs=1)
+
+
+def test_a_section_is_replaced_and_the_words_around_it_stay(tmp_path):
+    page = tmp_path / "docs" / "paper.md"
+    write_section(page, "one", "| old |\n")
+    write_section(page, "two", "| second |\n")
+    page.write_text(page.read_text().replace("## two", "Some words.\n\n## two"))
+    write_section(page, "one", "| new \\1 |\n")
+    text = page.read_text()
+    assert "old" not in text
+    assert text.index("| new \\1 |") < text.index("Some words.") < text.index("| second |")
+
+
+def test_unknown_papers_and_tables_are_answered_with_the_known_ones():
+    with pytest.raises(ValueError, match="no experiments for 'nothing', only for sklr"):
+        find_tables("nothing")
+    with pytest.raises(ValueError, match=r"sklr has no table 'figure9', only .*figure1, figure2"):
+        find_tables("sklr", "figure9")
+    assert [table.name for table in find_tables("sklr", "noise")["sklr"]] == ["noise"]
+    assert len(find_tables("all")["sklr"]) > 5
+
+
+def test_a_missing_set_is_one_line_that_names_the_variable(tmp_path, monkeypatch):
+    monkeypatch.delenv("LIKEWISE_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    table = make_table(score, data=lambda: ["mit_scene8_gist512"])
+    with pytest.raises(FileNotFoundError, match="Set LIKEWISE_DATA to a folder"):
+        run_table(table, tmp_path / "made.csv", n_runs=1)
+    assert os.listdir(tmp_path) == []
