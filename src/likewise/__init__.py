@@ -33,7 +33,7 @@ _ROOMS = {
         "satisfaction_score",
         "separation_score",
     ),
-    "kernel_learning": ("SKLR",),
+    "kernel_learning": ("LogDetPairs", "SKLR"),
     "metric_learning": ("ITML", "LSML", "MMC", "RCA"),
     "model_file": ("ModelFileError", "load_model", "save_model"),
     "numerics.progress": ("show_progress",),

@@ -20,7 +20,7 @@ N_CLUSTERS = 10
 def run_demo(folder: Path, *, n_answers: int, random_state: int, say: Callable) -> None:
     """Cluster the digits twice, tell what the answers changed, and leave files to look at."""
     digits = load_digits()
-    X, y = digits.X / 16, digits.y
+    X, y = digits.X / 16, np.asarray(digits.y)
     say(f"{len(X)} images of handwritten digits, {X.shape[1]} pixels each.")
 
     before = KMeans(N_CLUSTERS, n_init=10, random_state=random_state).fit_predict(X)
@@ -75,14 +75,15 @@ def _draw(path: Path, X: np.ndarray, partitions: tuple, Z: np.ndarray) -> bool:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 7), layout="constrained")
-    left, right = figure.subfigures(1, 2)
-    sides = ((left, "before: k-means", X), (right, "after: k-means in the learned space", Z))
-    for (side, title, space), labels in zip(sides, partitions):
+    halves = figure.add_gridspec(1, 2)
+    titles = ("before: k-means", "after: k-means in the learned space")
+    for i, (title, space, labels) in enumerate(zip(titles, (X, Z), partitions)):
+        side = figure.add_subfigure(halves[0, i])
         side.suptitle(title)
         grid = side.add_gridspec(3, N_CLUSTERS // 2, height_ratios=[5, 1, 1])
         scatter = side.add_subplot(grid[0, :])
         flat = PCA(2, random_state=0).fit_transform(space)
-        scatter.scatter(*flat.T, c=labels, cmap="tab10", s=5)
+        scatter.scatter(flat[:, 0], flat[:, 1], c=labels, cmap="tab10", s=5)
         scatter.set(xticks=[], yticks=[])
         for cluster in range(N_CLUSTERS):
             image = side.add_subplot(grid[1 + cluster // 5, cluster % 5])

@@ -1,0 +1,195 @@
+"""The kernel nearest to a start, in log-det divergence, that honors relative and pair answers.
+
+    min_K  D(K, K0) + sum_c loss_c(K),     D(K, K0) = tr(K inv(K0)) - log det(K inv(K0)) - r
+
+    closer (a, b, c)       gamma d(a, b) <= d(a, c)
+    odd one out (a, b, o)  gamma d(a, b) <= d(a, o)  and  gamma d(a, b) <= d(b, o)
+    undecided (a, b, c)    d(a, b) = d(a, c) = d(b, c)
+    must-link, cannot-link d(a, b) <= near,  d(a, b) >= far
+
+In coordinates Y with K0 = Y Y' the unknown is M with K = Y M Y', from M = I. Nothing but the span
+of the rows that answers speak of is ever changed, so where those are fewer than the coordinates the
+problem is solved in their span, exactly: M = I + B (M_B - I) B'. Its size does not depend on n.
+
+Solved by sweeps of projections (numerics.logdet), whose duals are the answers' pull.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import qr
+
+from likewise.constraints import Constraints
+from likewise.numerics.logdet import sweep_pairs, sweep_triples
+from likewise.numerics.progress import track
+
+COLLAPSED = 1e-10  # smallest eigenvalue of M, relative, at which a direction is lost
+CHECK_EVERY = 10  # sweeps between looks at the eigenvalues; they cost as much as a few sweeps
+
+
+class Rows(NamedTuple):
+    """Answers as rows of the problem, and which answer each row is of."""
+
+    pairs: np.ndarray  # (p, 2)
+    sign: np.ndarray  # (p,) +1.0 near, -1.0 far
+    pair_answers: np.ndarray  # (p,)
+    triples: np.ndarray  # (t, 3) of (i, j, k): ratio d(i, j) <= d(i, k)
+    is_equality: np.ndarray  # (t,)
+    triple_answers: np.ndarray  # (t,)
+
+
+class Learned(NamedTuple):
+    rows: Rows
+    metric: np.ndarray  # M (r, r): K = Y M Y'
+    pair_duals: np.ndarray  # (p,)
+    triple_duals: np.ndarray  # (t,) of either sign for equalities
+    divergence: float  # D(K, K0)
+    n_iter: int
+    converged: bool
+    collapsed: bool  # the answers contradict each other: hard constraints have no solution
+
+    def answer_duals(self, n_answers: int) -> np.ndarray:
+        """How hard each answer pulls: the sizes of its rows' duals together, (n_answers,)."""
+        return np.bincount(
+            np.concatenate([self.rows.pair_answers, self.rows.triple_answers]),
+            weights=np.abs(np.concatenate([self.pair_duals, self.triple_duals])),
+            minlength=n_answers,
+        )
+
+
+def problem_rows(constraints: Constraints) -> Rows:
+    """Every answer with a weight, as the rows it stands for."""
+    has_weight = constraints.weights > 0
+    pairs, sign = constraints.signed_pairs()
+    pair_answers = constraints.positions("must_link", "cannot_link")
+    odd, closer, undecided = constraints.odd_one_out, constraints.closer, constraints.undecided
+    triples = np.concatenate(
+        [odd, odd[:, [1, 0, 2]], closer]
+        + [undecided[:, [0, 1, 2]], undecided[:, [1, 2, 0]], undecided[:, [2, 0, 1]]]
+    )
+    kinds = ("odd_one_out",) * 2 + ("closer",) + ("undecided",) * 3
+    triple_answers = np.concatenate([constraints.positions(kind) for kind in kinds])
+    is_equality = np.arange(len(triples)) >= 2 * len(odd) + len(closer)
+    p, t = has_weight[pair_answers], has_weight[triple_answers]
+    return Rows(
+        pairs[p],
+        sign[p].astype(np.float64),
+        pair_answers[p],
+        triples[t],
+        is_equality[t],
+        triple_answers[t],
+    )
+
+
+def learn_metric(
+    Y: np.ndarray,  # (n, r) coordinates of the start
+    rows: Rows,
+    *,
+    sq_bounds: tuple[float, float],  # near, far
+    gamma: float,
+    pair_strengths: np.ndarray,  # (p,) inf: hard
+    triple_strengths: np.ndarray,  # (t,)
+    loss: str,  # of numerics.logdet
+    tol: float,
+    max_iter: int,
+    rng: np.random.RandomState,
+) -> Learned:
+    """Sweep over the answers, in a new random order each time, until no dual moves."""
+    basis, Y, pairs, triples = _reduce(Y, rows)
+    M = np.eye(Y.shape[1])
+    pair_duals, triple_duals = np.zeros(len(pairs)), np.zeros(len(triples))
+    sq_targets = np.where(rows.sign > 0, *sq_bounds)
+    ratios = np.where(rows.is_equality, 1.0, gamma)
+    is_hard = bool(np.isinf(pair_strengths).any() or np.isinf(triple_strengths).any())
+
+    def sweep() -> float:
+        moves = [0.0]
+        if len(pairs):
+            swept = sweep_pairs(
+                M,
+                Y,
+                pairs,
+                pair_duals,
+                sign=rows.sign,
+                sq_targets=sq_targets,
+                strengths=pair_strengths,
+                loss=loss,
+                order=rng.permutation(len(pairs)),
+                ignore_below=tol,
+            )
+            moves.append(swept.largest_move)
+        if len(triples):
+            swept = sweep_triples(
+                M,
+                Y,
+                triples,
+                triple_duals,
+                ratios=ratios,
+                is_equality=rows.is_equality,
+                strengths=triple_strengths,
+                loss=loss,
+                order=rng.permutation(len(triples)),
+                ignore_below=tol,
+            )
+            moves.append(swept.largest_move)
+        return max(moves)
+
+    sane = M.copy(), pair_duals.copy(), triple_duals.copy()
+    n_iter, converged, collapsed = 0, False, False
+    for n_iter in track(range(1, max_iter + 1), "projecting onto answers"):
+        converged = sweep() <= tol
+        if is_hard and (converged or n_iter % CHECK_EVERY == 0 or n_iter == max_iter):
+            collapsed = _has_collapsed(M)
+            if collapsed:
+                M, pair_duals, triple_duals = sane
+                converged = False
+                break
+            sane = M.copy(), pair_duals.copy(), triple_duals.copy()
+        if converged:
+            break
+    divergence = float(np.trace(M) - np.linalg.slogdet(M)[1] - len(M))
+    if basis is not None:
+        M = np.eye(len(basis)) + basis @ (M - np.eye(len(M))) @ basis.T
+    return Learned(rows, M, pair_duals, triple_duals, divergence, n_iter, converged, collapsed)
+
+
+def violated_answers(
+    Z: np.ndarray, constraints: Constraints, *, gamma: float, sq_bounds: tuple, tol: float
+) -> np.ndarray:
+    """Which answers (n_answers,) are broken by more than a share `tol` in the space of Z."""
+    rows = problem_rows(constraints)
+
+    def sq_dist(i, j):
+        return np.square(Z[i] - Z[j]).sum(axis=1)
+
+    violated = np.zeros(constraints.n_answers, dtype=bool)
+    targets = np.where(rows.sign > 0, *sq_bounds)
+    beyond = rows.sign * (sq_dist(*rows.pairs.T) - targets) > tol * targets
+    i, j, k = rows.triples.T
+    near, far = sq_dist(i, j), sq_dist(i, k)
+    larger = np.maximum(near, far)
+    excess = np.where(rows.is_equality, np.abs(near - far), gamma * near - far)
+    violated[rows.pair_answers[beyond]] = True
+    violated[rows.triple_answers[excess > tol * larger]] = True
+    return violated
+
+
+def _reduce(Y: np.ndarray, rows: Rows):
+    """The span of the rows that answers speak of, if it is smaller than the whole space."""
+    points, places = np.unique(
+        np.concatenate([rows.pairs.ravel(), rows.triples.ravel()]), return_inverse=True
+    )
+    pairs = places[: rows.pairs.size].reshape(-1, 2)
+    triples = places[rows.pairs.size :].reshape(-1, 3)
+    spoken_of = Y[points]
+    if len(points) >= Y.shape[1]:
+        return None, spoken_of, pairs, triples
+    basis = qr(spoken_of.T, mode="economic")[0]  # (r, p) orthonormal
+    return basis, spoken_of @ basis, pairs, triples
+
+
+def _has_collapsed(M: np.ndarray) -> bool:
+    if not np.isfinite(M).all():
+        return True
+    values = np.linalg.eigvalsh(M)
+    return bool(values[0] <= COLLAPSED * max(values[-1], 1.0))  # 1: where it started

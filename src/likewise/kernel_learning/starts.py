@@ -1,0 +1,94 @@
+"""The space that kernel learning starts from: a kernel's own coordinates, and its new rows.
+
+    k0(x, y) = z0(x)' z0(y),   z0(x) = W' k0(landmarks, x),   W W' = the inverse of K0 on landmarks
+
+The landmarks are all rows while an n x n kernel is small, and a sample of them beyond; the inverse
+is cut at a share of the trace, where a full one would explode. Diffusion has coordinates already.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from likewise.kernels import (
+    DiffusionMap,
+    NystromMap,
+    choose_landmarks,
+    diffusion_map,
+    kernel_function,
+)
+from likewise.numerics.psd import Measure, positive_part
+
+ALL_ROWS = 2000  # up to this many rows all are landmarks
+N_LANDMARKS = 1000  # and this many beyond it
+
+StartMap = NystromMap | DiffusionMap
+
+
+def fit_start(
+    start: str | Callable,
+    X,
+    *,
+    share: float = 0.99,
+    by: Measure = "trace",
+    n_landmarks: int | None = None,
+    forced: Sequence[int] | np.ndarray = (),
+    random_state=None,
+    **settings: Any,
+) -> StartMap:
+    """Coordinates of a starting kernel, for training rows and new ones.
+
+    Parameters
+    ----------
+    start : str or callable
+        As for `likewise.kernels.kernel_function`.
+    X : array-like or CSR of shape (n, d)
+        Training rows; for "precomputed" their kernel (n, n).
+    share : float, default=0.99
+        Share of the spectrum of the landmarks' kernel to keep. Raising it keeps more directions.
+    by : {"trace", "frobenius"}, default="trace"
+        What is shared: amid2015 prints the second, its code does the first.
+    n_landmarks : int, default=None
+        None takes all rows up to 2,000, and 1,000 of them beyond.
+    forced : sequence of int, default=()
+        Rows to have among the landmarks if they are at most half of them.
+    random_state : int, RandomState or None, default=None
+        Draws the landmarks.
+    **settings
+        Of the named kernel.
+    """
+    if start == "diffusion":
+        return diffusion_map(X, **settings)
+    n = X.shape[0]
+    n_landmarks = (n if n <= ALL_ROWS else N_LANDMARKS) if n_landmarks is None else n_landmarks
+    kernel = kernel_function(start, X, **settings)
+    if n_landmarks >= n:
+        chosen = np.arange(n)
+    else:
+        forced = forced if len(forced) <= n_landmarks / 2 else ()
+        rows = np.empty((n, 1)) if start == "precomputed" else X
+        chosen = choose_landmarks(rows, n_landmarks, forced=forced, random_state=random_state)
+    if start == "precomputed":
+        part = positive_part(np.asarray(X)[np.ix_(chosen, chosen)], share=share, by=by)
+        whitening = np.zeros((n, len(part.values)))  # a new row brings its values with all rows
+        whitening[chosen] = part.vectors / np.sqrt(part.values)
+        return NystromMap(kernel, np.empty((0, n)), whitening, part.negative_share)
+    landmarks = X if len(chosen) == n else X[chosen]
+    part = positive_part(kernel(landmarks, landmarks), share=share, by=by)
+    whitening = part.vectors / np.sqrt(part.values)
+    return NystromMap(kernel, landmarks, whitening, part.negative_share)
+
+
+def keep_leading(start_map: StartMap, rank: int) -> StartMap:
+    """The same coordinates, the leading `rank` of them."""
+    if rank < 1:
+        raise ValueError(f"rank={rank} leaves no direction. Use 1 or more.")
+    if isinstance(start_map, DiffusionMap):
+        return replace(
+            start_map,
+            coordinates=start_map.coordinates[:, :rank],
+            eigenvalues=start_map.eigenvalues[:rank],
+        )
+    return replace(start_map, whitening=start_map.whitening[:, :rank])
