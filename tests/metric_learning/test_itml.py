@@ -11,7 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise.constraints import Constraints
-from likewise.metric_learning.itml import ITML, percentile_bounds
+from likewise.metric_learning import ITML
+from likewise.numerics.pair_distances import percentile_bounds
 
 SEEDS = st.integers(0, 10_000)
 GAMMAS = st.sampled_from([0.1, 1.0, 10.0])

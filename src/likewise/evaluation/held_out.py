@@ -19,9 +19,9 @@ import numpy as np
 from likewise.constraints import Constraints, check_constraints
 from likewise.evaluation.satisfaction import (
     check_coordinates,
-    pair_sq_distances,
     weighted_mean,
 )
+from likewise.numerics.pair_distances import pair_sq_distances
 
 
 def held_out_accuracy(Z, constraints) -> float:

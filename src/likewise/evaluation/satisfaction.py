@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils import check_array, column_or_1d
 
 from likewise.constraints import check_constraints
-from likewise.kernels import row_blocks
+from likewise.numerics.pair_distances import pair_sq_distances
 
 KINDS = ("must_link", "cannot_link", "odd_one_out", "closer")  # undecided is never judged
 
@@ -96,15 +96,6 @@ def satisfaction_score(constraints, labels=None, *, Z=None) -> Satisfaction:
 def check_coordinates(Z) -> np.ndarray:
     """Z as finite floats (n_samples, n_features)."""
     return check_array(Z, dtype=[np.float64, np.float32], ensure_min_samples=0, input_name="Z")
-
-
-def pair_sq_distances(Z: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """|z_i - z_j|^2 for each pair (m, 2), in blocks; the order in a pair changes no bit of it."""
-    sq_dists = np.empty(len(pairs))
-    for block in row_blocks(len(pairs), Z.shape[1]):
-        difference = Z[pairs[block, 0]].astype(np.float64) - Z[pairs[block, 1]]
-        sq_dists[block] = np.einsum("md,md->m", difference, difference)
-    return sq_dists
 
 
 def weighted_mean(values: np.ndarray, weights: np.ndarray) -> float:

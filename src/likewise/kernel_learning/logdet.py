@@ -21,6 +21,7 @@ from scipy.linalg import qr
 
 from likewise.constraints import Constraints
 from likewise.numerics.logdet import sweep_pairs, sweep_triples
+from likewise.numerics.pair_distances import pair_sq_distances
 from likewise.numerics.progress import track
 
 COLLAPSED = 1e-10  # smallest eigenvalue of M, relative, at which a direction is lost
@@ -159,14 +160,11 @@ def violated_answers(
     """Which answers (n_answers,) are broken by more than a share `tol` in the space of Z."""
     rows = problem_rows(constraints)
 
-    def sq_dist(i, j):
-        return np.square(Z[i] - Z[j]).sum(axis=1)
-
     violated = np.zeros(constraints.n_answers, dtype=bool)
     targets = np.where(rows.sign > 0, *sq_bounds)
-    beyond = rows.sign * (sq_dist(*rows.pairs.T) - targets) > tol * targets
-    i, j, k = rows.triples.T
-    near, far = sq_dist(i, j), sq_dist(i, k)
+    beyond = rows.sign * (pair_sq_distances(Z, rows.pairs) - targets) > tol * targets
+    near = pair_sq_distances(Z, rows.triples[:, [0, 1]])
+    far = pair_sq_distances(Z, rows.triples[:, [0, 2]])
     larger = np.maximum(near, far)
     excess = np.where(rows.is_equality, np.abs(near - far), gamma * near - far)
     violated[rows.pair_answers[beyond]] = True

@@ -22,10 +22,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from likewise.constraints import check_constraints, warn_unused
 from likewise.kernel_learning.logdet import learn_metric, problem_rows
 from likewise.kernel_learning.starts import fit_start, keep_leading
+from likewise.numerics.pair_distances import percentile_bounds
 from likewise.numerics.psd import symmetric_root
 
 SKMS_BOUNDS = (0.05, 1.95)  # of squared distances under a Gaussian kernel
-N_SAMPLED_PAIRS = 5000  # for the percentiles
 
 
 class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -220,16 +220,9 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             if not 0 < near <= far:
                 raise ValueError(f"bounds={self.bounds} must be (near, far), 0 < near <= far.")
             return near, far
-        i, j = rng.randint(len(Y), size=(2, N_SAMPLED_PAIRS))
-        sq_dists = np.square(Y[i] - Y[j]).sum(axis=1)[i != j]
-        smallest = sq_dists[sq_dists > 0].min(initial=np.inf)
-        if not np.isfinite(smallest):
-            return 1.0, 1.0  # all rows are the same: no pair can be told from another
         if self.bounds == "percentiles":
-            near, far = np.percentile(sq_dists, [5, 95])
-        elif self.bounds == "skms":
-            near, far = np.percentile(sq_dists, [1, 99])
-            near, far = min(near, SKMS_BOUNDS[0]), max(far, SKMS_BOUNDS[1])
-        else:
-            raise ValueError(f"bounds={self.bounds!r} is neither 'skms' nor 'percentiles'.")
-        return max(near, smallest), max(far, smallest)
+            return percentile_bounds(Y, rng)
+        if self.bounds == "skms":
+            near, far = percentile_bounds(Y, rng, (1, 99))
+            return min(near, SKMS_BOUNDS[0]), max(far, SKMS_BOUNDS[1])
+        raise ValueError(f"bounds={self.bounds!r} is neither 'skms' nor 'percentiles'.")

@@ -63,7 +63,6 @@ def fit_start(
         return diffusion_map(X, **settings)
     n = X.shape[0]
     n_landmarks = (n if n <= ALL_ROWS else N_LANDMARKS) if n_landmarks is None else n_landmarks
-    kernel = kernel_function(start, X, **settings)
     if n_landmarks >= n:
         chosen = np.arange(n)
     else:
@@ -71,11 +70,13 @@ def fit_start(
         rows = np.empty((n, 1)) if start == "precomputed" else X
         chosen = choose_landmarks(rows, n_landmarks, forced=forced, random_state=random_state)
     if start == "precomputed":
+        kernel = kernel_function(start, X)
         part = positive_part(np.asarray(X)[np.ix_(chosen, chosen)], share=share, by=by)
         whitening = np.zeros((n, len(part.values)))  # a new row brings its values with all rows
         whitening[chosen] = part.vectors / np.sqrt(part.values)
         return NystromMap(kernel, np.empty((0, n)), whitening, part.negative_share)
     landmarks = X if len(chosen) == n else X[chosen]
+    kernel = kernel_function(start, landmarks, **settings)  # widths by all rows take n^2 distances
     part = positive_part(kernel(landmarks, landmarks), share=share, by=by)
     whitening = part.vectors / np.sqrt(part.values)
     return NystromMap(kernel, landmarks, whitening, part.negative_share)

@@ -19,7 +19,6 @@ distances, and in the stopping rule, which is about the distances and not about 
 """
 
 import warnings
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -30,13 +29,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise.constraints import check_constraints, warn_unused
 from likewise.numerics.logdet import sweep_pairs
+from likewise.numerics.pair_distances import differences, pair_sq_distances, percentile_bounds
 from likewise.numerics.progress import track
 from likewise.numerics.psd import symmetric_root
 
-N_SAMPLED_PAIRS = 2000  # for the bounds: percentiles 5 and 95 to about half a percent
 SAME_ROW = 1e-18  # a squared difference below this share of `far` is rounding
 LEAST_EIGENVALUE = 1e-10  # of inv(M), beside the largest: old duals that give less are no start
-PAIRS_AT_ONCE = 4096
 
 
 class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -148,7 +146,7 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         pairs, sign = constraints.signed_pairs()
         answers = constraints.positions("must_link", "cannot_link")
-        apart = sq_distances(X, pairs) > SAME_ROW * far
+        apart = pair_sq_distances(X, pairs) > SAME_ROW * far
         if (stuck := np.count_nonzero(~apart & (sign < 0))) > 0:
             warnings.warn(
                 f"{stuck} cannot-links join identical rows, which no metric can tell apart; "
@@ -262,36 +260,3 @@ def resume(rows, pairs, sign, sq_bounds, strengths, start) -> tuple[np.ndarray, 
     if values[0] <= LEAST_EIGENVALUE * values[-1]:
         return np.eye(len(M)), np.zeros(len(pairs))
     return np.ascontiguousarray((vectors / values) @ vectors.T), duals
-
-
-def percentile_bounds(X: np.ndarray, rng: np.random.RandomState) -> tuple[float, float]:
-    """Squared distances that 5 and 95 in 100 pairs of rows stay under; never an n x n matrix."""
-    n_samples = len(X)
-    if n_samples * (n_samples - 1) // 2 <= N_SAMPLED_PAIRS:
-        pairs = np.column_stack(np.triu_indices(n_samples, 1))
-    else:
-        i = rng.randint(n_samples, size=N_SAMPLED_PAIRS)
-        pairs = np.column_stack([i, (i + rng.randint(1, n_samples, N_SAMPLED_PAIRS)) % n_samples])
-    sq_dists = sq_distances(X, pairs)
-    positive = sq_dists[sq_dists > 0]
-    if len(positive) == 0:
-        return 1.0, 1.0  # all rows are the same: no pair will use them
-    near, far = np.percentile(sq_dists, [5, 95])
-    return float(max(near, positive.min())), float(max(far, positive.min()))
-
-
-def sq_distances(X: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """(m,) squared Euclidean distances of pairs of rows."""
-    sq_dists = np.empty(len(pairs))
-    for block, V in differences(X, pairs):
-        sq_dists[block] = np.einsum("ij,ij->i", V, V)
-    return sq_dists
-
-
-def differences(X: np.ndarray, pairs: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """Differences of pairs of rows in float64, some thousand pairs at a time."""
-    for start in range(0, len(pairs), PAIRS_AT_ONCE):
-        block = slice(start, start + PAIRS_AT_ONCE)
-        V = X[pairs[block, 0]].astype(np.float64, copy=False)
-        V -= X[pairs[block, 1]]
-        yield block, V
