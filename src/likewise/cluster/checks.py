@@ -21,6 +21,12 @@ def check_settings(estimator, n_samples: int) -> None:
         )
 
 
+def check_choice(name: str, value, choices: tuple[str, ...]) -> None:
+    """One error when a setting is none of its choices."""
+    if value not in choices:
+        raise ValueError(f"{name}={value!r} is none of {', '.join(map(repr, choices))}.")
+
+
 def warn_conflicts(estimator, constraints: Constraints) -> np.ndarray:
     """Positions of the cannot-links that contradict must-links; a warning counts them."""
     ends = constraints.closure().components[constraints.cannot_link]

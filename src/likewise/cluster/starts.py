@@ -2,8 +2,8 @@
 
 A start that uses the must-links takes the largest must-linked group, then the group farthest from
 those taken, distances times the square root of both sizes; what is missing is drawn as in
-k-means++. Few groups, or groups that a wrong answer has merged, make a poor start, so only the first
-start of a fit is made this way and the others are plain k-means++; the objective chooses.
+k-means++. Few groups, or groups that a wrong answer has merged, make a poor start, so only the
+first start of a fit is made this way and the others are plain k-means++; the outcome chooses.
 Reference: bilenko2004 (weighted farthest-first), arthur2007 (k-means++).
 """
 

@@ -1,0 +1,371 @@
+"""MPCK-Means: clusters, and the metric in which they are round, from rows and pairs.
+
+    min  sum_i ||x_i - mu_h||^2_h - log det A_h                                     h = l_i
+       + sum_{must-links (i, j)}   w_ij [l_i != l_j] (||x_i - x_j||^2_h + ||x_i - x_j||^2_g) / 2
+       + sum_{cannot-links (i, j)} w_ij [l_i = l_j] (||v_h||^2_h - ||x_i - x_j||^2_h)      g = l_j
+       + s sum_h (tr(A_h C) - log det A_h)                                       ||x||^2_h = x'A_h x
+
+Breaking a must-link costs more the farther its rows are, breaking a cannot-link more the closer;
+v_h joins two rows far apart under A_h, C is the covariance of all rows. In turn: labels
+(soft_pairs.py), means, metrics in closed form, v_h. With v_h held, as it is after some steps, no
+step raises the sum.
+Reference: bilenko2004. We differ from it in counting every pair once, as given and without those
+it implies; in the last line, s rows more that vary as all rows do, without which the metrics of
+small clusters are singular; in v_h, found by walking to the farthest row and back; in eigenvalues
+between two bounds; in starts (starts.py), and in choosing among them by the pairs, not the sum,
+which likes clusters that are thin in a direction nobody asked for.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.preprocessing import normalize
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, check_scalar, validate_data
+
+from likewise.cluster.checks import (
+    check_choice,
+    check_settings,
+    order_clusters,
+    warn_conflicts,
+    warn_outcome,
+)
+from likewise.cluster.metrics import (
+    best_metrics,
+    log_dets,
+    outer_sums,
+    scatters,
+    sq_lengths,
+    sq_to_centers,
+)
+from likewise.cluster.soft_pairs import Moves, prepare_moves, reseed, sweep, violated
+from likewise.cluster.starts import starting_centers
+from likewise.constraints import check_constraints, warn_unused
+from likewise.numerics.partitions import cluster_means
+
+N_HOPS = 2  # steps to the farthest row in one walk
+N_WALKS = 20  # then the farthest rows are held, or labels and prices could chase each other
+EIGENVALUE_BOUNDS = 1e-6, 1e6  # of a metric, where the mean variance of the rows is 1
+
+
+class MPCKMeans(ClusterMixin, BaseEstimator):
+    """Learn a metric and cluster by it at once, from the rows and the pairs people named.
+
+    Use it when the features are in different units, correlated, or partly beside the point; with
+    few rows to a feature take a diagonal metric. Where Euclidean distances fit already,
+    :class:`PCKMeans` is the simpler choice.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters to find.
+    metric : {"full", "diagonal"}, default="full"
+        A full metric costs ``n_features ** 3`` a step, a diagonal one only weighs the features.
+    metric_per_cluster : bool, default=False
+        One metric for each cluster instead of one for all: clusters of different shapes, and as
+        many times more to be learned from the same rows.
+    distance : {"euclidean", "cosine"}, default="euclidean"
+        "cosine" scales every row to length 1 first.
+    weight : float, default=0.3
+        Price of a pair, times the weight of its answer; the paper has 1. Raising it breaks fewer
+        pairs; lower it when many answers may be wrong.
+    shrinkage : float, default=0.03
+        Share of rows added to every metric's scatter that vary as the whole data do. Raising it
+        takes the metrics towards the inverse covariance of the data; 0 is the paper's.
+    n_init : int, default=10
+        Starts; kept is the one whose centers and metrics by themselves break the fewest pairs, and
+        of several the one with the least objective.
+    max_iter : int, default=100
+        Steps of one start.
+    tol : float, default=1e-5
+        A start ends when a step changes the objective by less than this a row and feature.
+    random_state : int, RandomState instance or None, default=None
+        Draws the starts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Means of the clusters; of rows of length 1 when ``distance="cosine"``.
+    metrics_ : ndarray of shape (n_metrics, n_features, n_features) or (n_metrics, n_features)
+        Full metrics or the diagonals of diagonal ones; one for all clusters or one for each.
+    objective_ : ndarray of shape (n_iter_,)
+        The objective after every step of the start that was kept. In the first 20 steps it may
+        rise, when rows farther apart are found, which makes cannot-links dearer.
+    violated_ : ndarray of int
+        Positions of the answers that the clusters break.
+    conflicts_ : ndarray of int
+        Positions of the cannot-links that contradict a path of must-links.
+    n_iter_ : int
+    n_answers_used_ : int
+        Must-links and cannot-links among the constraints.
+
+    See Also
+    --------
+    PCKMeans : The same in the Euclidean metric.
+
+    Examples
+    --------
+    >>> from likewise import Constraints
+    >>> from likewise.cluster.mpck_means import MPCKMeans
+    >>> X = [[0.0, 0.0], [0.0, 9.0], [0.1, 5.0], [1.0, 0.0], [1.0, 9.0], [1.1, 4.0]]
+    >>> c = Constraints(6, must_link=[(0, 1), (3, 4)], cannot_link=[(0, 3)])
+    >>> model = MPCKMeans(2, metric="diagonal", random_state=0).fit(X, constraints=c)
+    >>> bool(model.labels_[2] == model.labels_[0] != model.labels_[5])
+    True
+    >>> bool(model.metrics_[0, 0] > 100 * model.metrics_[0, 1])  # the second feature hardly counts
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        metric="full",
+        metric_per_cluster=False,
+        distance="euclidean",
+        weight=0.3,
+        shrinkage=0.03,
+        n_init=10,
+        max_iter=100,
+        tol=1e-5,
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.metric_per_cluster = metric_per_cluster
+        self.distance = distance
+        self.weight = weight
+        self.shrinkage = shrinkage
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(self, X, y=None, *, constraints=None):
+        """Cluster the rows of X and learn the metric.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : Ignored
+        constraints : Constraints, default=None
+            Must-links and cannot-links between rows of X; other answers are counted in a warning.
+
+        Returns
+        -------
+        self
+        """
+        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        constraints = check_constraints(constraints, n_samples=len(X))
+        check_settings(self, len(X))
+        for name in ("weight", "shrinkage"):
+            check_scalar(getattr(self, name), name, (int, float, np.number), min_val=0)
+        check_choice("metric", self.metric, ("full", "diagonal"))
+        check_choice("distance", self.distance, ("euclidean", "cosine"))
+        self.n_answers_used_ = warn_unused(self, constraints, used=("must_link", "cannot_link"))
+        self.conflicts_ = warn_conflicts(self, constraints)
+
+        rows = prepare_rows(X, self.distance)
+        center = rows.mean(axis=0)
+        rows = rows - center
+        variance = float(np.mean(rows**2)) or 1.0  # so that the unit of the data does not matter
+        rows = rows / np.sqrt(variance)
+        closure = constraints.closure()
+        pairs, sign = constraints.signed_pairs()
+        moves = prepare_moves(pairs, sign > 0, closure.components)
+        positions = constraints.positions("must_link", "cannot_link")
+        weights = self.weight * constraints.weights[positions]
+        starts = starting_centers(
+            rows,
+            np.ones(len(rows)),
+            cluster_means(rows, closure.components, closure.n_components),
+            closure.sizes,
+            n_clusters=self.n_clusters,
+            n_init=self.n_init,
+            rng=check_random_state(self.random_state),
+        )
+        fits = (
+            descend(
+                rows,
+                moves,
+                weights,
+                centers,
+                full=self.metric == "full",
+                one_each=self.metric_per_cluster,
+                shrinkage=self.shrinkage,
+                max_iter=self.max_iter,
+                tol=self.tol,
+            )
+            for centers in starts
+        )
+
+        def broken_and_objective(fitted: Fitted) -> tuple[float, float]:
+            alone = nearest(rows, fitted.centers, fitted.metrics)
+            return float(weights[violated(alone, moves)].sum()), float(fitted.objective[-1])
+
+        best = min(fits, key=broken_and_objective)
+        self.labels_, order = order_clusters(best.labels, self.n_clusters)
+        self.cluster_centers_ = center + best.centers[order] * np.sqrt(variance)
+        metrics = best.metrics[order] if self.metric_per_cluster else best.metrics
+        self.metrics_ = metrics / variance
+        # log det (A / variance) = log det A - d log variance, once for every row.
+        self.objective_ = best.objective + (1 + self.shrinkage) * rows.size * np.log(variance)
+        self.violated_ = positions[violated(best.labels, moves)]
+        self.n_iter_ = len(best.objective)
+        warn_outcome(self, self.labels_, best.converged)
+        return self
+
+    def predict(self, X):
+        """The cluster of least ``||x - center||^2 - log det`` in its metric, for each new row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        center = self.cluster_centers_.mean(axis=0)
+        rows = prepare_rows(X, self.distance) - center
+        return nearest(rows, self.cluster_centers_ - center, self.metrics_)
+
+
+class Fitted(NamedTuple):
+    labels: np.ndarray  # (n,)
+    centers: np.ndarray  # (k, d)
+    metrics: np.ndarray  # (g, d) or (g, d, d)
+    objective: np.ndarray  # after every step, with the v_h of that step
+    converged: bool
+
+
+def descend(
+    rows: np.ndarray,  # (n, d), around 0, of mean variance 1
+    moves: Moves,
+    weights: np.ndarray,  # (m,) of the pairs
+    centers: np.ndarray,
+    *,
+    full: bool,
+    one_each: bool,
+    shrinkage: float,
+    max_iter: int,
+    tol: float,
+    n_walks: int = N_WALKS,
+) -> Fitted:
+    """Labels, means, metrics and farthest rows in turn, from the Euclidean metric."""
+    n_clusters, n_features = centers.shape
+    unit = np.eye(n_features) if full else np.ones(n_features)
+    metrics = np.repeat(unit[None], n_clusters if one_each else 1, axis=0)
+    added = shrinkage * len(rows) / len(metrics)  # rows more for every metric
+    spread = rows.T @ rows if full else (rows**2).sum(axis=0)
+    diffs = rows[moves.pairs[:, 0]] - rows[moves.pairs[:, 1]]
+    far = Far(np.zeros(len(metrics), dtype=np.int64), np.zeros((len(metrics), n_features)))
+    objective: list[float] = []
+    labels = np.empty(0, dtype=np.int64)
+    for _ in range(max_iter):
+        own = sq_lengths(rows, metrics)
+        if len(objective) < n_walks:
+            far = walk_far(rows, own, far, metrics, diffs[~moves.must])
+        floors = np.broadcast_to(-log_dets(metrics), n_clusters)
+        unary = sq_to_centers(rows, own, centers, metrics) + floors
+        before = labels if len(labels) else np.argmin(unary, axis=1)
+        prices = pair_prices(diffs, far.diffs, weights, moves.must, metrics, n_clusters)
+        labels = reseed(sweep(before, unary, prices, moves), unary, floors, moves)
+        masses = np.bincount(labels, minlength=n_clusters)
+        means = cluster_means(rows, labels, n_clusters)
+        centers = np.where(masses[:, None] > 0, means, centers)
+
+        scatter = scatters(rows, labels, centers, full=full)
+        scatter += broken_scatter(labels, diffs, far.diffs, weights, moves, n_clusters, full=full)
+        if not one_each:
+            scatter, masses = scatter.sum(axis=0, keepdims=True), masses.sum(keepdims=True)
+        scatter += added * spread / len(rows)
+        weighed = masses + added
+        metrics = best_metrics(scatter, weighed, *EIGENVALUE_BOUNDS)
+        objective.append(float((metrics * scatter).sum() - weighed @ log_dets(metrics)))
+        change = abs(objective[-2] - objective[-1]) if len(objective) > 1 else np.inf
+        if change <= tol * rows.size:
+            return Fitted(labels, centers, metrics, np.array(objective), converged=True)
+    return Fitted(labels, centers, metrics, np.array(objective), converged=False)
+
+
+class Far(NamedTuple):
+    anchors: np.ndarray  # (g,) a row far out under each metric
+    diffs: np.ndarray  # (g, d) from there to the row farthest from it
+
+
+def walk_far(
+    rows: np.ndarray, own: np.ndarray, far: Far, metrics: np.ndarray, cannot_diffs: np.ndarray
+) -> Far:
+    """The farthest rows under each metric, or nearly: there and back from the last walk's end.
+
+    Never shorter than a cannot-link, so that none has a negative price.
+    """
+    if not len(cannot_diffs):
+        return far
+    anchors = far.anchors
+    for _ in range(N_HOPS):
+        previous = anchors
+        anchors = np.argmax(sq_to_centers(rows, own, rows[anchors], metrics), axis=0)
+    found = rows[anchors] - rows[previous]
+    each = np.arange(len(metrics))
+    lengths = sq_lengths(np.concatenate([found, cannot_diffs]), metrics)  # (g + c, g)
+    candidates = np.vstack([lengths[each, each], lengths[len(found) :]])  # (1 + c, g)
+    longest = np.argmax(candidates, axis=0)
+    is_pair = (longest > 0)[:, None]
+    return Far(anchors, np.where(is_pair, cannot_diffs[longest - 1], found))
+
+
+def pair_prices(
+    diffs: np.ndarray,
+    far_diffs: np.ndarray,
+    weights: np.ndarray,
+    must: np.ndarray,
+    metrics: np.ndarray,
+    n_clusters: int,
+) -> np.ndarray:
+    """What breaking each pair costs by the cluster of its rows, (m, k): see soft_pairs.py."""
+    lengths = sq_lengths(diffs, metrics)  # (m, g)
+    longest = np.diagonal(sq_lengths(far_diffs, metrics))  # (g,)
+    prices = np.where(must[:, None], lengths / 2, longest - lengths)
+    return np.broadcast_to(weights[:, None] * np.maximum(prices, 0), (len(diffs), n_clusters))
+
+
+def broken_scatter(
+    labels: np.ndarray,
+    diffs: np.ndarray,
+    far_diffs: np.ndarray,
+    weights: np.ndarray,
+    moves: Moves,
+    n_clusters: int,
+    *,
+    full: bool,
+) -> np.ndarray:
+    """What broken pairs add to the scatter of each cluster, (k, d, d) or (k, d)."""
+    broken = np.flatnonzero(violated(labels, moves))
+    first, second = labels[moves.pairs[broken]].T
+    at, is_must = np.arange(len(broken)), moves.must[broken]
+    shares = np.zeros((len(broken), n_clusters))
+    shares[at, first] = np.where(is_must, weights[broken] / 2, -weights[broken])
+    shares[at[is_must], second[is_must]] = weights[broken][is_must] / 2
+    cannot = np.bincount(first[~is_must], weights[broken][~is_must], minlength=n_clusters)
+    far_diffs = np.broadcast_to(far_diffs, (n_clusters, far_diffs.shape[1]))
+    return outer_sums(diffs[broken], shares, full=full) + outer_sums(
+        far_diffs, np.diag(cannot), full=full
+    )
+
+
+def nearest(rows: np.ndarray, centers: np.ndarray, metrics: np.ndarray) -> np.ndarray:
+    """The cheapest cluster for each row when no pair has a say, (n,)."""
+    sq_dists = sq_to_centers(rows, sq_lengths(rows, metrics), centers, metrics)
+    return np.argmin(sq_dists - log_dets(metrics), axis=1)
+
+
+def prepare_rows(X: np.ndarray, distance: str) -> np.ndarray:
+    """The rows in float64, of length 1 for cosine distances."""
+    X = X.astype(np.float64)
+    return normalize(X) if distance == "cosine" else X
