@@ -221,7 +221,7 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
                 raise ValueError(f"bounds={self.bounds} must be (near, far), 0 < near <= far.")
             return near, far
         if self.bounds == "percentiles":
-            return percentile_bounds(Y, rng)
+            return percentile_bounds(Y, rng, (5, 95))
         if self.bounds == "skms":
             near, far = percentile_bounds(Y, rng, (1, 99))
             return min(near, SKMS_BOUNDS[0]), max(far, SKMS_BOUNDS[1])

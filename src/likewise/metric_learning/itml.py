@@ -14,8 +14,10 @@ so one step changes one dual until v'Mv = t_c, or the dual is 0: an exact Bregma
 
 Reference: davis2007, algorithm 1. We differ from it in the step for gamma != 1 (the printed one
 is not a projection; ours agrees with an interior-point solver), in a new random order in every
-sweep (a fixed one needs many times the sweeps), in taking the bounds to be percentiles of squared
-distances, and in the stopping rule, which is about the distances and not about the duals.
+sweep (a fixed one needs many times the sweeps), in the bounds, percentiles 1 and 25 of squared
+distances where the paper takes 5 and 95 (asking less of cannot-links and more of must-links gave
+better clusters on most sets), and in the stopping rule, which is about the distances and not about
+the duals.
 """
 
 import warnings
@@ -33,6 +35,7 @@ from likewise.numerics.pair_distances import differences, pair_sq_distances, per
 from likewise.numerics.progress import track
 from likewise.numerics.psd import symmetric_root
 
+PERCENTILES = (1, 25)  # of squared distances: near and far
 SAME_ROW = 1e-18  # a squared difference below this share of `far` is rounding
 LEAST_EIGENVALUE = 1e-10  # of inv(M), beside the largest: old duals that give less are no start
 
@@ -48,7 +51,7 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         weight 2 is the same answer twice, and weight 0 leaves it out.
     bounds : tuple of two floats or None, default=None
         Squared distances (near, far) that must-links should not exceed and cannot-links should
-        reach. None takes the 5th and 95th percentile over pairs of rows. Moving them apart asks
+        reach. None takes the 1st and 25th percentile over pairs of rows. Moving them apart asks
         more of every pair.
     tol : float, default=1e-3
         Stop after a sweep in which no squared distance was further than this share from where
@@ -142,7 +145,7 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if not self.gamma > 0:
             raise ValueError(f"gamma={self.gamma} must be > 0. Try 1, or np.inf for hard pairs.")
         rng = check_random_state(self.random_state)
-        near, far = percentile_bounds(X, rng) if self.bounds is None else self._given_bounds()
+        near, far = percentile_bounds(X, rng, PERCENTILES) if self.bounds is None else self._given_bounds()
 
         pairs, sign = constraints.signed_pairs()
         answers = constraints.positions("must_link", "cannot_link")

@@ -26,7 +26,7 @@ def pair_sq_distances(X: np.ndarray, pairs: np.ndarray) -> np.ndarray:
 
 
 def percentile_bounds(
-    X: np.ndarray, rng: np.random.RandomState, percentiles: tuple[float, float] = (5, 95)
+    X: np.ndarray, rng: np.random.RandomState, percentiles: tuple[float, float]
 ) -> tuple[float, float]:
     """Squared distances that so many in 100 pairs of rows stay under; never an n x n matrix."""
     n_samples = len(X)
