@@ -112,7 +112,13 @@ def apply(model: str, data: str, output: str, id_column: str | None, features: s
 @commands.command()
 @click.argument("paper")
 @click.argument("table", required=False)
-@click.option("--runs", default=3, show_default=True, type=click.IntRange(1), help="Repetitions.")
+@click.option(
+    "--runs",
+    default=3,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Repetitions; 0 tells what was run before.",
+)
 @click.option("--results", default="results", show_default=True, help="Folder of the runs.")
 @click.option("--docs", type=click.Path(file_okay=False), help="Also write tables to pages here.")
 @click.option("--jobs", default=1, show_default=True, help="Processes.")

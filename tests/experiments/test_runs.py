@@ -38,7 +38,7 @@ def test_every_cell_is_run_once_for_every_seed_and_only_what_is_missing_again(tm
     assert len(run_table(make_table(run), path, n_runs=3)) == 12
     assert len(set(calls)) == len(calls) == 12
     assert {record["seed"] for record in run_table(make_table(run), path, n_runs=1)} == {"0"}
-    assert len(calls) == 12
+    assert len(run_table(make_table(run), path, n_runs=0)) == len(calls) == 12
 
 
 def test_a_killed_run_goes_on_where_it_was(tmp_path):

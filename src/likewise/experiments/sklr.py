@@ -186,7 +186,7 @@ def ari(y: np.ndarray, Z: np.ndarray, seed: int) -> float:
     return adjusted_rand_score(y, model.fit_predict(Z))
 
 
-fetch_once = lru_cache(maxsize=1)(fetch)  # jobs go set by set
+fetch_once = lru_cache(maxsize=len(SETS))(fetch)
 
 
 def load(name: str, n_rows: int | None, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -206,8 +206,8 @@ def labelled_names() -> list[str]:
 def method_cells(sets: tuple[str, ...]) -> list[dict]:
     return [
         {"data": data, "answers": kind, "labelled": labelled, "method": method}
+        for labelled in LABELLED  # the longest last
         for data in sets
-        for labelled in LABELLED
         for kind in KINDS
         for method in METHODS
     ]
