@@ -97,7 +97,7 @@ def test_the_unit_the_place_and_the_order_of_pairs_do_not_matter(seed):
 def test_without_constraints_it_is_k_means(seed):
     X, _ = make_blobs(300, 5, centers=4, cluster_std=2.0, random_state=seed)
     theirs = KMeans(4, n_init=10, tol=0, random_state=seed).fit(X)
-    ours = COPKMeans(4, tol=0, random_state=seed).fit(X)
+    ours = COPKMeans(4, n_init=10, tol=0, random_state=seed).fit(X)
     assert_allclose(ours.inertia_, theirs.inertia_)
     assert adjusted_rand_score(theirs.labels_, ours.labels_) == 1
     assert_array_equal(ours.predict(X), ours.labels_)

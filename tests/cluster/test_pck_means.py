@@ -136,8 +136,8 @@ def test_without_penalties_it_is_k_means(seed):
     c = Constraints.from_labels(y, n_pairs=200, noise=0.5, random_state=seed)
     theirs = KMeans(4, n_init=10, tol=0, random_state=seed).fit(X)
     for ours in (
-        PCKMeans(4, tol=0, random_state=seed).fit(X),
-        PCKMeans(4, weight=0, tol=0, random_state=seed).fit(X, constraints=c),
+        PCKMeans(4, n_init=10, tol=0, random_state=seed).fit(X),
+        PCKMeans(4, weight=0, n_init=10, tol=0, random_state=seed).fit(X, constraints=c),
     ):
         assert adjusted_rand_score(theirs.labels_, ours.labels_) == 1
         assert_allclose(ours.inertia_, theirs.inertia_)

@@ -1,17 +1,23 @@
 """Clusterers: by a kernel, under constraints, and at several resolutions."""
 
 from likewise.cluster.affinity import kernel_affinity
+from likewise.cluster.cop_kmeans import COPKMeans
 from likewise.cluster.k_medoids import KMedoids
 from likewise.cluster.kernel_kmeans import KernelKMeans
 from likewise.cluster.mean_shift import KernelMeanShift
 from likewise.cluster.medoids import Medoids, exact_medoids, swap_medoids
+from likewise.cluster.mpck_means import MPCKMeans
+from likewise.cluster.pck_means import PCKMeans
 from likewise.cluster.resolutions import Resolutions, resolutions
 
 __all__ = [
+    "COPKMeans",
     "KMedoids",
     "KernelKMeans",
     "KernelMeanShift",
+    "MPCKMeans",
     "Medoids",
+    "PCKMeans",
     "Resolutions",
     "exact_medoids",
     "kernel_affinity",

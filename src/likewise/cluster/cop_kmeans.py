@@ -42,7 +42,7 @@ class COPKMeans(ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int, default=8
         Clusters to find. Cannot-links among m groups of rows may need up to m of them.
-    n_init : int, default=10
+    n_init : int, default=5
         Starts; the one with the least inertia is kept. More cost more time and find better
         clusters. The first is made of must-linked groups, the others by k-means++.
     max_iter : int, default=300
@@ -84,7 +84,7 @@ class COPKMeans(ClusterMixin, BaseEstimator):
     """
 
     def __init__(
-        self, n_clusters=8, *, n_init=10, max_iter=300, tol=1e-4, budget=10_000, random_state=None
+        self, n_clusters=8, *, n_init=5, max_iter=300, tol=1e-4, budget=10_000, random_state=None
     ):
         self.n_clusters = n_clusters
         self.n_init = n_init

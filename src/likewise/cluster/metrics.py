@@ -31,7 +31,8 @@ def sq_lengths(diffs: np.ndarray, metrics: np.ndarray) -> np.ndarray:
     """Squared length of every difference under every metric, (m, g)."""
     if metrics.ndim == 2:
         return diffs**2 @ metrics.T
-    return np.stack([((diffs @ metric) * diffs).sum(axis=1) for metric in metrics], axis=1)
+    products = (np.einsum("ij,ij->i", diffs @ metric, diffs) for metric in metrics)
+    return np.stack(list(products), axis=1)
 
 
 def log_dets(metrics: np.ndarray) -> np.ndarray:

@@ -48,7 +48,7 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         The price is in units of what a row at the mean squared distance from the mean of all rows
         costs in one cluster. False takes ``weight`` as it is, as the paper does: then rows in
         other units give other clusters.
-    n_init : int, default=10
+    n_init : int, default=5
         Starts; the one with the least objective is kept. The first is made of must-linked groups,
         the others by k-means++.
     max_iter : int, default=300
@@ -97,7 +97,7 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         *,
         weight=0.5,
         relative=True,
-        n_init=10,
+        n_init=5,
         max_iter=300,
         tol=1e-4,
         random_state=None,

@@ -30,9 +30,7 @@ class MoveClass(NamedTuple):
     pair: np.ndarray  # (e,) which pair it is
     inner: np.ndarray  # (q,) pairs inside a block
     ends: np.ndarray  # (q, 2) their rows
-    sum_rows: csr_array  # (blocks, r) adds up what belongs to a block, and so for the next two
-    sum_pairs: csr_array
-    sum_inner: csr_array
+    add: csr_array  # (blocks, r + e + q) adds up by block what its rows and pairs cost
 
 
 class Moves(NamedTuple):
@@ -85,6 +83,7 @@ def move_classes(pairs: np.ndarray, blocks: np.ndarray) -> list[MoveClass]:
     )
     made = []
     for members, rows, half, within in zip(classes, rows_of, pairs_of, inner_of):
+        of_pairs, of_inner = place[blocks[own[half]]], place[ends[inner[within], 0]]
         made.append(
             MoveClass(
                 rows,
@@ -94,9 +93,7 @@ def move_classes(pairs: np.ndarray, blocks: np.ndarray) -> list[MoveClass]:
                 pair[half],
                 inner[within],
                 pairs[inner[within]],
-                adder(place[blocks[rows]], len(members)),
-                adder(place[blocks[own[half]]], len(members)),
-                adder(place[ends[inner[within], 0]], len(members)),
+                adder(np.concatenate([place[blocks[rows]], of_pairs, of_inner]), len(members)),
             )
         )
     return made
@@ -136,17 +133,19 @@ def move(labels, unary, prices, must, movers: MoveClass) -> None:
     links[at, away] = np.where(is_must, 0.0, price_away)
     inner_must = must[movers.inner]
     joined = np.where(inner_must[:, None], 0.0, prices[movers.inner])
-    options = (
-        movers.sum_rows @ unary[movers.rows] + movers.sum_pairs @ links + movers.sum_inner @ joined
+    own = unary[movers.rows]
+    costs = np.concatenate([own, links, joined])  # (r + e + q, k) if the block were in a cluster
+    now = np.concatenate(
+        [
+            own[np.arange(len(own)), labels[movers.rows]],
+            links[at, labels[movers.own]],
+            pair_costs(labels, prices[movers.inner], movers.ends, inner_must),
+        ]
     )
-    now = (
-        movers.sum_rows @ unary[movers.rows, labels[movers.rows]]
-        + movers.sum_pairs @ links[at, labels[movers.own]]
-        + movers.sum_inner @ pair_costs(labels, prices[movers.inner], movers.ends, inner_must)
-    )
+    sums = movers.add @ np.column_stack([costs, now])
+    options, now = sums[:, :-1], sums[:, -1]
     best = np.argmin(options, axis=1)
-    least = options[np.arange(len(best)), best]
-    gains = now - least > ROUNDING * np.abs(now)
+    gains = now - options[np.arange(len(best)), best] > ROUNDING * np.abs(now)
     moving = gains[movers.block]
     labels[movers.rows[moving]] = best[movers.block[moving]]
 
