@@ -3,11 +3,13 @@
 import argparse
 import contextlib
 import io
+import itertools
 import os
 import sys
 from pathlib import Path
 
 from benchmarks import logdet_projections, page, plan, runner
+from benchmarks.environments import methods_file_of
 
 HERE = Path(__file__).parent
 
@@ -42,14 +44,18 @@ def run_all(jobs, fits, options):
     done = {} if options.again else runner.read_results(fits)
     todo = [job for job in jobs if job.key not in done]
     batches = [[job] for job in todo]
-    if options.smallest:  # no comparison is made, so one process a contestant will do
-        contestants = {job.contestant for job in todo}
-        batches = [[job for job in todo if job.contestant == name] for name in contestants]
+    if options.smallest:  # no comparison is made, so one process for each file of methods will do
+        todo.sort(key=methods_file)
+        batches = [list(group) for _, group in itertools.groupby(todo, methods_file)]
     for batch in batches:
         for row in runner.run_jobs(batch, options.limit):
             runner.append_result(fits, row)
             took = f"{row['fit_cpu_s']:.3g} s" if "fit_cpu_s" in row else ""
             print(f"{row['key']}: {row['status']} {took}", file=sys.stderr)
+
+
+def methods_file(job):
+    return methods_file_of(job.contestant)
 
 
 def run_projections(folder, smallest):

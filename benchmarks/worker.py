@@ -24,9 +24,18 @@ LONG_ENOUGH_S = 0.3  # the clock of CPU seconds may tick in hundredths
 MOST_FITS = 30
 
 
+class WithoutPandas:
+    """scikit-learn loads pandas where it is installed: 60 MB that the peers do without."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "pandas":
+            raise ModuleNotFoundError("pandas is left out of benchmarks")
+
+
 def main():
     results, sys.stdout = sys.stdout, sys.stderr  # whatever a contestant prints is no result
-    sys.modules["pandas"] = None  # which scikit-learn loads where it can: 60 MB that no peer has
+    sys.meta_path.insert(0, WithoutPandas)
     for line in sys.stdin:
         print(json.dumps(run(json.loads(line))), file=results, flush=True)
 
