@@ -42,7 +42,7 @@ def iris(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "method", ["itml", "kernel-kmeans", "pck-means", "mpck-means", "cop-kmeans"]
+    "method", ["sklr", "itml", "kernel-kmeans", "pck-means", "mpck-means", "cop-kmeans"]
 )
 @pytest.mark.filterwarnings("ignore:KernelKMeans cannot use:UserWarning")
 def test_every_method_clusters_a_file_and_applies_to_new_rows(iris, capsys, method):
@@ -162,5 +162,5 @@ def test_the_demo_does_its_job_and_leaves_the_files_it_names(tmp_path, capsys):
     assert {path.name for path in (tmp_path / "demo").iterdir()} == {
         "digits.png",
         "answers.csv",
-        "metric.likewise",
+        "space.likewise",
     }

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 EXPECTED = (ValueError, TypeError, OSError, ImportError)
-METHODS = ("itml", "kernel-kmeans", "pck-means", "mpck-means", "cop-kmeans")
+METHODS = ("sklr", "itml", "kernel-kmeans", "pck-means", "mpck-means", "cop-kmeans")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -47,7 +47,7 @@ def demo(output: str, answers: int, random_state: int) -> None:
 @click.option("-k", "--clusters", required=True, type=click.IntRange(1), help="How many clusters.")
 @click.option("-o", "--output", default="-", help="Clusters: .csv, .parquet or .npy; - is stdout.")
 @click.option("--model", type=click.Path(dir_okay=False), help="Also save the fitted model here.")
-@click.option("--method", type=click.Choice(METHODS), default="itml", show_default=True)
+@click.option("--method", type=click.Choice(METHODS), default="sklr", show_default=True)
 @click.option("--standardize", is_flag=True, help="Give every column mean 0 and variance 1 first.")
 @click.option("--id-column", help="Column that names the rows.  [default: id, if there is one]")
 @click.option("--features", help="Columns to use, separated by commas.  [default: all]")
@@ -80,7 +80,7 @@ def cluster(
     _tell_conflicts(constraints)
     pipeline = _make_pipeline(method, clusters, standardize, random_state)
     last = pipeline.steps[-1][0]
-    learner = "metric" if "metric" in pipeline.named_steps else last
+    learner = "space" if "space" in pipeline.named_steps else last
     labels = pipeline.fit_predict(rows.X, **{f"{learner}__constraints": constraints})
     _tell_satisfaction(constraints, labels)
     if model is not None:
@@ -144,8 +144,9 @@ def _make_pipeline(method: str, n_clusters: int, standardize: bool, random_state
     import likewise
 
     steps: list = [("scale", StandardScaler())] if standardize else []
-    if method == "itml":
-        steps += [("metric", likewise.ITML(random_state=random_state))]
+    if method in ("sklr", "itml"):
+        learner = likewise.SKLR if method == "sklr" else likewise.ITML
+        steps += [("space", learner(random_state=random_state))]
         steps += [("clusters", KMeans(n_clusters, n_init=10, random_state=random_state))]
     else:
         name = {

@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from likewise.constraints import Constraints
 from likewise.datasets import load_digits
 from likewise.evaluation import free_row_score, satisfaction_score
-from likewise.metric_learning import ITML
+from likewise.kernel_learning import SKLR
 from likewise.model_file import save_model
 
 N_CLUSTERS = 10
@@ -31,8 +31,8 @@ def run_demo(folder: Path, *, n_answers: int, random_state: int, say: Callable) 
         random_state=random_state,
     )
     say(f"Somebody answers {answers.n_answers} questions: do these two belong together?")
-    metric = ITML(random_state=random_state).fit(X, constraints=answers)
-    Z = metric.transform(X)
+    space = SKLR(start="diffusion", random_state=random_state).fit(X, constraints=answers)
+    Z = space.transform(X)
     after = KMeans(N_CLUSTERS, n_init=10, random_state=random_state).fit_predict(Z)
 
     say("")
@@ -41,15 +41,15 @@ def run_demo(folder: Path, *, n_answers: int, random_state: int, say: Callable) 
         say(f"{what:<44}{score(before):>9.3f}{score(after):>10.3f}")
     say("")
     say("Answers that pulled hardest:")
-    for position in np.argsort(-metric.duals_)[:5]:
+    for position in np.argsort(-space.duals_)[:5]:
         kind, (a, b), *_ = answers.answer(position)
         say(f"  {kind.replace('_', '-'):<12} a {y[a]} (row {a}) and a {y[b]} (row {b})")
     say(f"Contradictions among the answers: {len(answers.conflicts())}")
 
     folder.mkdir(parents=True, exist_ok=True)
     answers.write(folder / "answers.csv")
-    save_model(metric, folder / "metric.likewise")
-    written = ["answers.csv", "metric.likewise"]
+    save_model(space, folder / "space.likewise")
+    written = ["answers.csv", "space.likewise"]
     if _draw(folder / "digits.png", X, (before, after), Z):
         written.insert(0, "digits.png (the picture)")
     say(f"In {folder}/: {', '.join(written)}")
