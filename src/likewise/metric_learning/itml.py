@@ -145,7 +145,10 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if not self.gamma > 0:
             raise ValueError(f"gamma={self.gamma} must be > 0. Try 1, or np.inf for hard pairs.")
         rng = check_random_state(self.random_state)
-        near, far = percentile_bounds(X, rng, PERCENTILES) if self.bounds is None else self._given_bounds()
+        if self.bounds is None:
+            near, far = percentile_bounds(X, rng, PERCENTILES)
+        else:
+            near, far = self._given_bounds()
 
         pairs, sign = constraints.signed_pairs()
         answers = constraints.positions("must_link", "cannot_link")
