@@ -21,8 +21,8 @@ their own.
 
 - **fit, s**: CPU seconds of `fit` alone, on one thread (`OMP_NUM_THREADS=1`). On a quiet machine
   that is the time one waits; other programs disturb it less. Each process first fits 30 rows, so
-  imports and compilation are not counted; with likewise that first fit took {first_fit_s} s. A fit
-  shorter than 0.3 s is repeated and the mean taken.
+  imports are not counted ({first_fit_s} s with likewise); what is loaded for larger problems only,
+  such as compiled loops, is. A fit shorter than 0.3 s is repeated and the mean taken.
 - **peak MB**: peak resident memory of the whole process, libraries included.
 - **ARI** against the true classes, on all rows and on the free rows that no answer speaks of. A
   learned metric is followed by `KMeans(n_init=10)`, the same for all.
