@@ -301,7 +301,9 @@ def test_order_of_rows_does_not_matter_to_swaps_within_one_block(seed):
     found = swap_medoids(cdist(X, X), [3, 8, 20])
     places = np.argsort(order)[[3, 8, 20]]
     permuted = swap_medoids(cdist(X[order], X[order]), places)
-    assert_array_equal(order[permuted.medoids], found.medoids)
+    # Either row of a cluster of two is its medoid: costs and clusters are the same, not medoids.
+    assert_allclose(permuted.cost, found.cost)
+    assert adjusted_rand_score(found.labels[order], permuted.labels) == 1
 
 
 @pytest.mark.parametrize("method", ["swap", "exact"])

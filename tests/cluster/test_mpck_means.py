@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_digits, load_wine, make_blobs
+from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -325,3 +325,13 @@ def test_pairs_make_wine_and_digits_better_than_plain_k_means(seed):
         n_clusters = len(np.unique(y))
         model = MPCKMeans(n_clusters, n_init=3, random_state=seed).fit(X, constraints=c)
         assert adjusted_rand_score(y, model.labels_) > least
+
+
+@pytest.mark.filterwarnings("ignore:.*contradict must-links:UserWarning")
+def test_it_says_so_when_many_pairs_end_broken():
+    iris = load_iris()
+    wrong = Constraints.from_labels(
+        iris.target, n_must_link=200, n_cannot_link=200, noise=0.3, random_state=0
+    )
+    with pytest.warns(UserWarning, match=r"MPCKMeans breaks \d+ of 400 pairs"):
+        MPCKMeans(3, n_init=2, random_state=0).fit(iris.data, constraints=wrong)

@@ -82,14 +82,14 @@ def test_every_loss_learns_from_a_few_triples(loss, wine):
     space = SKLR(loss=loss, random_state=0).fit(X, constraints=answers)
     assert ari(space, X, y) > 0.9
     if loss in ("hard", "paper"):
-        assert not space.violated_.any()
+        assert len(space.violated_) == 0
 
 
 def test_hard_answers_are_all_honored_with_duals_on_the_tight_ones(wine):
     X, y = wine
     answers = Constraints.from_labels(y, n_odd_one_out=60, n_undecided=5, random_state=0)
     space = SKLR(loss="hard", tol=1e-7, max_iter=5000, random_state=0).fit(X, constraints=answers)
-    assert not SKLR(loss="hard", tol=1e-3).fit(X, constraints=answers).violated_.all()
+    assert len(space.violated_) == 0
     assert (space.duals_ >= 0).all()
     Z = space.transform(X)
     a, b, odd = answers.odd_one_out.T

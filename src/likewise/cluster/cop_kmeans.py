@@ -62,7 +62,7 @@ class COPKMeans(ClusterMixin, BaseEstimator):
         Means of the clusters.
     inertia_ : float
         Sum of squared distances of the rows to the centers of their clusters.
-    objective_ : ndarray of shape (n_iter_,)
+    objective_ : ndarray of shape (n_iter,)
         The inertia after every step of the start that was kept; it never rises.
     n_iter_ : int
     n_answers_used_ : int

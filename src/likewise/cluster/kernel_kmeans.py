@@ -67,7 +67,7 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
     labels_ : ndarray of shape (n_samples,)
     inertia_ : float
         Sum of squared distances to the means of the clusters, in the space of the kernel.
-    objective_ : ndarray of shape (n_iter_,)
+    objective_ : ndarray of shape (n_iter,)
         The inertia after every step of the start that was kept; it never rises.
     n_iter_ : int
     cluster_sq_norms_ : ndarray of shape (n_clusters,)

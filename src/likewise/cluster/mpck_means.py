@@ -16,6 +16,7 @@ between two bounds; in starts (starts.py), and in choosing among them by the pai
 which likes clusters that are thin in a direction nobody asked for.
 """
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -46,6 +47,8 @@ from likewise.numerics.partitions import cluster_means
 
 N_HOPS = 2  # steps to the farthest row in one walk
 N_WALKS = 20  # then the farthest rows are held, or labels and prices could chase each other
+MANY_BROKEN = 0.05  # share of the pairs: of right ones hardly any end broken
+A_FEW = 10  # broken pairs that say nothing yet
 EIGENVALUE_BOUNDS = 1e-6, 1e6  # of a metric, where the mean variance of the rows is 1
 
 
@@ -54,7 +57,9 @@ class MPCKMeans(ClusterMixin, BaseEstimator):
 
     Use it when the features are in different units, correlated, or partly beside the point; with
     few rows to a feature take a diagonal metric. Where Euclidean distances fit already,
-    :class:`PCKMeans` is the simpler choice.
+    :class:`PCKMeans` is the simpler choice. Do not use it where many answers are wrong: they bend
+    the metric, and the clusters can end worse than without any answers. It warns when it breaks
+    more than one pair in twenty.
 
     Parameters
     ----------
@@ -90,7 +95,7 @@ class MPCKMeans(ClusterMixin, BaseEstimator):
         Means of the clusters; of rows of length 1 when ``distance="cosine"``.
     metrics_ : ndarray of shape (n_metrics, n_features, n_features) or (n_metrics, n_features)
         Full metrics or the diagonals of diagonal ones; one for all clusters or one for each.
-    objective_ : ndarray of shape (n_iter_,)
+    objective_ : ndarray of shape (n_iter,)
         The objective after every step of the start that was kept. In the first 20 steps it may
         rise, when rows farther apart are found, which makes cannot-links dearer.
     violated_ : ndarray of int
@@ -215,6 +220,12 @@ class MPCKMeans(ClusterMixin, BaseEstimator):
         self.violated_ = positions[violated(best.labels, moves)]
         self.n_iter_ = len(best.objective)
         warn_outcome(self, self.labels_, best.converged)
+        if self.weight > 0 and len(self.violated_) > max(MANY_BROKEN * len(positions), A_FEW):
+            warnings.warn(
+                f"MPCKMeans breaks {len(self.violated_)} of {len(positions)} pairs. Some may be "
+                "wrong, and wrong pairs mislead its metric: compare with PCKMeans.",
+                stacklevel=2,
+            )
         return self
 
     def predict(self, X):

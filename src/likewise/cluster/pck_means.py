@@ -65,7 +65,7 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         Means of the clusters.
     inertia_ : float
         Sum of squared distances of the rows to the centers of their clusters.
-    objective_ : ndarray of shape (n_iter_,)
+    objective_ : ndarray of shape (n_iter,)
         The objective after every step of the start that was kept; it never rises.
     violated_ : ndarray of int
         Positions of the answers that the clusters break.

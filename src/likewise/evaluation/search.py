@@ -93,7 +93,7 @@ class AnswerSearchCV(MetaEstimatorMixin, BaseEstimator):
     labels_ : ndarray of shape (n_samples,)
         Of the refitted estimator, when it is a clusterer.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     Notes
     -----

@@ -90,8 +90,8 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The start's coordinates, for any rows.
     duals_ : ndarray of shape (n_answers,)
         How hard each answer pulls, >= 0, in the order of ``constraints.answers()``.
-    violated_ : ndarray of shape (n_answers,)
-        Which answers the learned kernel still breaks.
+    violated_ : ndarray of int
+        Positions of the answers that the learned kernel still breaks.
     divergence_ : float
         How far the kernel was moved.
     C_ : float
@@ -190,9 +190,10 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._warn(fitted)
         self.duals_ = fitted.answer_duals(answers.n_answers)
         self.metric_, self.components_ = fitted.metric, symmetric_root(fitted.metric)
-        self.violated_ = violated_answers(
+        is_violated = violated_answers(
             Y @ self.components_, answers, gamma=self.gamma, sq_bounds=self.bounds, tol=BROKEN
         )
+        self.violated_ = np.flatnonzero(is_violated)
         self.divergence_, self.n_iter_ = fitted.divergence, fitted.n_iter
         self.n_answers_used_ = int(np.count_nonzero(answers.weights > 0))
         self._n_features_out = len(self.components_)

@@ -73,7 +73,7 @@ def cosine(X, Y=None) -> np.ndarray:
 
 
 def rbf(X, Y=None, *, theta: float) -> np.ndarray:
-    """Gaussian kernel exp(-|x - y|^2 / theta).
+    """Gaussian kernel ``exp(-|x - y|^2 / theta)``.
 
     Parameters
     ----------
