@@ -106,7 +106,7 @@ def test_the_header_names_versions_data_seeds_and_what_did_not_settle(tmp_path):
 
     table, path = make_table(run, data=lambda: ["iris"]), tmp_path / "made.csv"
     text = runs.section(table, path, run_table(table, path, n_runs=2))
-    assert "8 runs with seeds 0 to 1, 4 of them stopped before they had settled." in text
+    assert "8 runs, seeds 0 to 1, 4 of them stopped before they had settled." in text
     assert "numpy" in text
     assert f"iris {runs.fetch('iris').checksum()[:16]}" in text
 

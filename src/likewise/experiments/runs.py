@@ -164,7 +164,7 @@ def section(table: Table, path: Path, records: list[Record]) -> str:
     """The table with its header: seeds, versions and checksums of the runs behind it."""
     seeds = sorted({int(record["seed"]) for record in records})
     unsettled = sum(int(record["unsettled"]) for record in records)
-    head = f"{len(records)} runs with seeds {seeds[0]} to {seeds[-1]}"
+    head = f"{len(records)} runs, seed" + (f"s 0 to {seeds[-1]}" if len(seeds) > 1 else " 0")
     head += f", {unsettled} of them stopped before they had settled" if unsettled else ""
     origins = [line[2:].strip() for line in _whole_lines(path) if line.startswith("# ")]
     return f"{markdown(table, records)}\n{head}.\n" + "".join(f"{one}.\n" for one in origins)
