@@ -41,8 +41,10 @@ def draw_curves(
                 if points:
                     at, means, errors = np.array(sorted(points)).T
                     panels[i, j].errorbar(at, means, np.nan_to_num(errors), label=name, capsize=2)
-            panels[i, j].set(title=f"{row}: {title}", xlabel=x, ylabel=measure)
-    panels[0, 0].legend(fontsize="small")
+            panels[i, j].set(xlabel=x, ylabel=measure)
+            panels[i, j].set_title(f"{row}: {title}".strip(": "), fontsize="small")
+    handles = panels[0, 0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside lower center", ncols=6, fontsize="small")
     figure.savefig(path, metadata={"Date": None})
 
 
