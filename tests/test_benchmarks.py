@@ -40,3 +40,11 @@ def test_the_page_tells_the_seconds_of_every_fit(folder):
             )
             lines = [line for line in page.splitlines() if f"| {method} |" in line]
             assert any(f"| {seconds} " in line for line in lines), row["key"]
+
+
+def test_both_ways_to_the_log_det_optimum_reach_it():
+    command = [sys.executable, "-m", "benchmarks.logdet_dual", "--smallest", "--seconds", "5"]
+    table = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    rows = [line.split("|")[-3:-1] for line in table.splitlines() if line.startswith("| diffusion")]
+    assert len(rows) == 4
+    assert not any("(" in cell for row in rows for cell in row)  # a gap in place of its seconds
