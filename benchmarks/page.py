@@ -45,8 +45,8 @@ nearly unbounded with so few must-links, so its lower objective is no better met
 
 The default bounds of our ITML, percentiles 1 and 25, were chosen after percentiles 5 and 95 had
 missed on this data and these seeds (ARI beside metric-learn -0.043 ± 0.010 at 200 pairs, -0.004 ±
-0.002 at 2,000). On fresh seeds the new ones gave -0.008 ± 0.007 at 200 pairs (20 seeds) and -0.000 ±
-0.003 at 2,000 (6 seeds): the table below is not an independent test of them.
+0.002 at 2,000), so this table is no independent test of them. On fresh seeds they gave -0.008 ±
+0.007 at 200 pairs (20 seeds), just missing, and -0.000 ± 0.003 at 2,000 (6 seeds).
 """
 
 CLUSTERERS_TEXT = """\
