@@ -82,11 +82,21 @@ def test_satisfied_pairs_leave_the_identity():
     assert_array_equal(itml.duals_, [0, 0])
 
 
-def test_bounds_are_percentiles_of_squared_distances():
+def test_bounds_come_from_squared_distances():
     X = np.arange(11.0)[:, None]
     i, j = np.triu_indices(11, 1)
-    expected = np.percentile((i - j) ** 2, [1, 25])
-    assert_allclose(ITML().fit(X).bounds_, expected)
+    sq_dists = (i - j) ** 2
+    assert_allclose(ITML(bounds="percentiles").fit(X).bounds_, np.percentile(sq_dists, [5, 95]))
+    far = 0.4 * sq_dists.mean()
+    assert_allclose(ITML().fit(X).bounds_, (min(np.percentile(sq_dists, 1), far / 2), far))
+
+
+def test_default_bounds_stay_positive_and_in_order_when_most_rows_are_the_same():
+    X = np.zeros((40, 2))
+    assert ITML().fit(X).bounds_ == (1.0, 1.0)
+    X[:3] = [[1, 0], [0, 2], [3, 0]]
+    near, far = ITML().fit(X).bounds_
+    assert 0 < near <= far / 2
 
 
 def test_sampled_bounds_are_near_those_of_all_pairs(seed):

@@ -14,10 +14,9 @@ so one step changes one dual until v'Mv = t_c, or the dual is 0: an exact Bregma
 
 Reference: davis2007, algorithm 1. We differ from it in the step for gamma != 1 (the printed one
 is not a projection; ours agrees with an interior-point solver), in a new random order in every
-sweep (a fixed one needs many times the sweeps), in the bounds, percentiles 1 and 25 of squared
-distances where the paper takes 5 and 95 (asking less of cannot-links and more of must-links gave
-better clusters on most sets), and in the stopping rule, which is about the distances and not about
-the duals.
+sweep (a fixed one needs many times the sweeps), in the bounds (default_bounds; its percentiles 5
+and 95 ask more of cannot-links and less of must-links, and gave worse clusters), and in the
+stopping rule, which is about the distances and not about the duals.
 """
 
 import warnings
@@ -31,11 +30,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise.constraints import check_constraints, warn_unused
 from likewise.numerics.logdet import sweep_pairs
-from likewise.numerics.pair_distances import differences, pair_sq_distances, percentile_bounds
+from likewise.numerics.pair_distances import (
+    differences,
+    pair_sq_distances,
+    percentile_bounds,
+    sample_sq_distances,
+)
 from likewise.numerics.progress import track
 from likewise.numerics.psd import symmetric_root
 
-PERCENTILES = (1, 25)  # of squared distances: near and far
+PERCENTILES = (5, 95)  # of squared distances: near and far in the paper
+FAR_SHARE = 0.4  # of the mean squared distance: what a cannot-link is asked to reach
 SAME_ROW = 1e-18  # a squared difference below this share of `far` is rounding
 LEAST_EIGENVALUE = 1e-10  # of inv(M), beside the largest: old duals that give less are no start
 
@@ -49,10 +54,11 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         How much a pair that misses its bound costs beside moving the metric. Raising it follows
         the pairs more closely; ``np.inf`` makes them hard. An answer of weight w has gamma w, so
         weight 2 is the same answer twice, and weight 0 leaves it out.
-    bounds : tuple of two floats or None, default=None
+    bounds : tuple of two floats, "percentiles" or None, default=None
         Squared distances (near, far) that must-links should not exceed and cannot-links should
-        reach. None takes the 1st and 25th percentile over pairs of rows. Moving them apart asks
-        more of every pair.
+        reach. None takes 0.4 of the mean squared distance of rows for far, and for near half of
+        that or the 1st percentile, if it is less; "percentiles" takes the 5th and 95th, as the
+        paper does. Moving them apart asks more of every pair.
     tol : float, default=1e-3
         Stop after a sweep in which no squared distance was further than this share from where
         its dual wants it. Raising it stops earlier.
@@ -145,10 +151,7 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if not self.gamma > 0:
             raise ValueError(f"gamma={self.gamma} must be > 0. Try 1, or np.inf for hard pairs.")
         rng = check_random_state(self.random_state)
-        if self.bounds is None:
-            near, far = percentile_bounds(X, rng, PERCENTILES)
-        else:
-            near, far = self._given_bounds()
+        near, far = self._find_bounds(X, rng)
 
         pairs, sign = constraints.signed_pairs()
         answers = constraints.positions("must_link", "cannot_link")
@@ -201,12 +204,20 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         return X @ self.components_.T.astype(X.dtype)
 
-    def _given_bounds(self) -> tuple[float, float]:
+    def _find_bounds(self, X, rng) -> tuple[float, float]:
+        if self.bounds is None:
+            return default_bounds(X, rng)
+        if isinstance(self.bounds, str):
+            if self.bounds != "percentiles":
+                raise ValueError(
+                    f'bounds={self.bounds!r} is unknown. Use "percentiles" or two numbers.'
+                )
+            return percentile_bounds(X, rng, PERCENTILES)
         near, far = self.bounds
         if not 0 < near <= far < np.inf:
             raise ValueError(
                 f"bounds={self.bounds} must be squared distances with 0 < near <= far. "
-                "Leave it None for percentiles of the data."
+                "Leave it None to take them from the data."
             )
         return float(near), float(far)
 
@@ -266,3 +277,14 @@ def resume(rows, pairs, sign, sq_bounds, strengths, start) -> tuple[np.ndarray, 
     if values[0] <= LEAST_EIGENVALUE * values[-1]:
         return np.eye(len(M)), np.zeros(len(pairs))
     return np.ascontiguousarray((vectors / values) @ vectors.T), duals
+
+
+def default_bounds(X: np.ndarray, rng: np.random.RandomState) -> tuple[float, float]:
+    """Must-links nearer than nearly all pairs of rows, cannot-links only not near."""
+    sq_dists = sample_sq_distances(X, rng)
+    positive = sq_dists[sq_dists > 0]
+    if len(positive) == 0:
+        return 1.0, 1.0  # all rows are the same: no pair will use them
+    far = FAR_SHARE * float(sq_dists.mean())
+    near = min(float(np.percentile(sq_dists, 1)), far / 2)
+    return max(near, min(float(positive.min()), far / 2)), far

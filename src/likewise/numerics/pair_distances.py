@@ -25,17 +25,22 @@ def pair_sq_distances(X: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     return sq_dists
 
 
-def percentile_bounds(
-    X: np.ndarray, rng: np.random.RandomState, percentiles: tuple[float, float]
-) -> tuple[float, float]:
-    """Squared distances that so many in 100 pairs of rows stay under; never an n x n matrix."""
+def sample_sq_distances(X: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+    """Squared distances of all pairs of rows, of a sample of them where they are many."""
     n_samples = len(X)
     if n_samples * (n_samples - 1) // 2 <= N_SAMPLED_PAIRS:
         pairs = np.column_stack(np.triu_indices(n_samples, 1))
     else:
         i = rng.randint(n_samples, size=N_SAMPLED_PAIRS)
         pairs = np.column_stack([i, (i + rng.randint(1, n_samples, N_SAMPLED_PAIRS)) % n_samples])
-    sq_dists = pair_sq_distances(X, pairs)
+    return pair_sq_distances(X, pairs)
+
+
+def percentile_bounds(
+    X: np.ndarray, rng: np.random.RandomState, percentiles: tuple[float, float]
+) -> tuple[float, float]:
+    """Squared distances that so many in 100 pairs of rows stay under; never an n x n matrix."""
+    sq_dists = sample_sq_distances(X, rng)
     positive = sq_dists[sq_dists > 0]
     if len(positive) == 0:
         return 1.0, 1.0  # all rows are the same: no pair will use them
