@@ -57,6 +57,7 @@ def test_asking_for_all_there_are_gives_each_once_and_right(name, y, seed):
         for answer in c.answers()
     )
     assert c.n_answers == total == len(asked)
+    assert all(len(set(answer.points)) == len(answer.points) for answer in c.answers())
     assert all(is_right(answer, y) for answer in c.answers())
     with pytest.raises(ValueError, match=f"{name}={total + 1} asks for more than the {total}"):
         Constraints.from_labels(y, **{name: total + 1}, random_state=seed)

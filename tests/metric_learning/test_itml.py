@@ -91,6 +91,10 @@ def test_bounds_come_from_squared_distances():
     assert_allclose(ITML().fit(X).bounds_, (min(np.percentile(sq_dists, 1), far / 2), far))
 
 
+def test_near_is_at_most_half_of_far_where_all_rows_are_equally_far():
+    assert_allclose(ITML().fit(np.eye(6)).bounds_, (0.4, 0.8))  # every squared distance is 2
+
+
 def test_default_bounds_stay_positive_and_in_order_when_most_rows_are_the_same():
     X = np.zeros((40, 2))
     assert ITML().fit(X).bounds_ == (1.0, 1.0)
