@@ -3,7 +3,8 @@
     k0(x, y) = z0(x)' z0(y),   z0(x) = W' k0(landmarks, x),   W W' = the inverse of K0 on landmarks
 
 The landmarks are all rows while an n x n kernel is small, and a sample of them beyond; the inverse
-is cut at a share of the trace, where a full one would explode. Diffusion has coordinates already.
+is cut at a share of the trace, where a full one would explode. Diffusion has coordinates already,
+and so has the linear kernel: the features, turned to their principal axes.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from likewise.kernels import (
     DiffusionMap,
@@ -62,6 +64,8 @@ def fit_start(
     if start == "diffusion":
         return diffusion_map(X, **settings)
     n = X.shape[0]
+    if start == "linear" and X.shape[1] < n and not issparse(X):
+        return _principal_axes(X, share, by)
     n_landmarks = (n if n <= ALL_ROWS else N_LANDMARKS) if n_landmarks is None else n_landmarks
     if n_landmarks >= n:
         chosen = np.arange(n)
@@ -93,3 +97,11 @@ def keep_leading(start_map: StartMap, rank: int) -> StartMap:
             eigenvalues=start_map.eigenvalues[:rank],
         )
     return replace(start_map, whitening=start_map.whitening[:, :rank])
+
+
+def _principal_axes(X: np.ndarray, share: float, by: Measure) -> NystromMap:
+    """The linear kernel of all rows, through the (d, d) matrix that has the same eigenvalues."""
+    X = np.asarray(X, dtype=np.float64)
+    part = positive_part(X.T @ X, share=share, by=by)
+    unit = np.eye(X.shape[1])  # k(x, unit) = x
+    return NystromMap(kernel_function("linear", unit), unit, part.vectors, part.negative_share)
