@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from likewise.constraints import Constraints
-from likewise.evaluation import answer_credits, held_out_accuracy, is_judgeable
+from likewise.evaluation import answer_credits, cross_credits, held_out_accuracy, is_judgeable
 from likewise.evaluation.satisfaction import pair_sq_distances
 
 LINE = [[0.0], [1.0], [2.0], [4.0]]
@@ -154,3 +154,22 @@ def test_distances_in_blocks_are_the_same(monkeypatch):
 def test_coordinates_of_other_rows_are_refused():
     with pytest.raises(ValueError, match="about 4 rows, but X has 3"):
         held_out_accuracy(LINE[:3], Constraints(4, closer=[(0, 1, 2)]))
+
+
+def test_cross_credits_judge_every_answer_in_a_space_that_has_not_seen_it(seed):
+    Z, answers, _ = draw_pairs(seed)
+    seen = []
+
+    def learn(fit_part):
+        seen.append({str(answer) for answer in fit_part.answers()})
+        return Z
+
+    credits = cross_credits(learn, answers, n_splits=4, random_state=seed)
+    splits = list(answers.folds(4, random_state=seed))
+    splits = [split for split in splits if is_judgeable(split.held_out).any()]
+    assert len(seen) == len(splits) >= 2
+    for told, split in zip(seen, splits):
+        assert not told & {str(answer) for answer in split.held_out.answers()}
+        assert_array_equal(credits[split.held_out_at], answer_credits(Z, split.held_out))
+    judged = np.concatenate([split.held_out_at for split in splits])
+    assert np.isnan(np.delete(credits, judged)).all()

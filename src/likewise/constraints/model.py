@@ -49,11 +49,13 @@ class Answer(NamedTuple):
 class Split:
     """Answers to fit and answers held out; unpacks as ``fit_part, held_out``.
 
-    ``n_implied`` counts the held-out answers that were dropped because the fit part implies them.
+    ``held_out_at`` are the places of the held-out answers in the whole; ``n_implied`` counts those
+    that were dropped because the fit part implies them.
     """
 
     fit_part: "Constraints"
     held_out: "Constraints"
+    held_out_at: np.ndarray
     n_implied: int
 
     def __iter__(self):
@@ -405,9 +407,9 @@ class Constraints:
     def _split_by(self, in_fit: np.ndarray) -> Split:
         fit_part = self.subset(in_fit)
         implied = self.implied_by(fit_part.closure())
-        return Split(
-            fit_part, self.subset(~in_fit & ~implied), int(np.count_nonzero(~in_fit & implied))
-        )
+        held_out_at = np.flatnonzero(~in_fit & ~implied)
+        n_implied = int(np.count_nonzero(~in_fit & implied))
+        return Split(fit_part, self.subset(held_out_at), held_out_at, n_implied)
 
     def implied_by(self, closure: Closure) -> np.ndarray:
         """(n_answers,) which answers the pairs of another set give away.

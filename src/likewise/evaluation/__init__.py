@@ -10,7 +10,12 @@ from likewise.evaluation.agreement import (
     pair_f1_score,
     separation_score,
 )
-from likewise.evaluation.held_out import answer_credits, held_out_accuracy, is_judgeable
+from likewise.evaluation.held_out import (
+    answer_credits,
+    cross_credits,
+    held_out_accuracy,
+    is_judgeable,
+)
 from likewise.evaluation.satisfaction import Satisfaction, satisfaction_score
 from likewise.evaluation.search import AnswerSearchCV, Searched, search_answers
 
@@ -19,6 +24,7 @@ __all__ = [
     "Satisfaction",
     "Searched",
     "answer_credits",
+    "cross_credits",
     "free_row_score",
     "held_out_accuracy",
     "is_judgeable",
