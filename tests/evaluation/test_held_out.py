@@ -156,15 +156,15 @@ def test_coordinates_of_other_rows_are_refused():
         held_out_accuracy(LINE[:3], Constraints(4, closer=[(0, 1, 2)]))
 
 
-def test_cross_credits_judge_every_answer_in_a_space_that_has_not_seen_it(seed):
+def test_cross_credits_judge_every_answer_by_what_has_not_seen_it(seed):
     Z, answers, _ = draw_pairs(seed)
     seen = []
 
-    def learn(fit_part):
+    def judge(fit_part, held_out):
         seen.append({str(answer) for answer in fit_part.answers()})
-        return Z
+        return answer_credits(Z, held_out)
 
-    credits = cross_credits(learn, answers, n_splits=4, random_state=seed)
+    credits = cross_credits(judge, answers, n_splits=4, random_state=seed)
     splits = list(answers.folds(4, random_state=seed))
     splits = [split for split in splits if is_judgeable(split.held_out).any()]
     assert len(seen) == len(splits) >= 2

@@ -16,7 +16,7 @@ from likewise.evaluation.held_out import (
     held_out_accuracy,
     is_judgeable,
 )
-from likewise.evaluation.satisfaction import Satisfaction, satisfaction_score
+from likewise.evaluation.satisfaction import Satisfaction, honored_answers, satisfaction_score
 from likewise.evaluation.search import AnswerSearchCV, Searched, search_answers
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "cross_credits",
     "free_row_score",
     "held_out_accuracy",
+    "honored_answers",
     "is_judgeable",
     "kmeans_error",
     "pair_f1_score",

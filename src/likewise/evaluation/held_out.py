@@ -103,42 +103,44 @@ def answer_credits(Z, constraints) -> np.ndarray:
 
 
 def cross_credits(
-    learn: Callable[[Constraints], np.ndarray],
+    judge: Callable[[Constraints, Constraints], np.ndarray],
     constraints: Constraints,
     *,
     n_splits: int = 5,
     random_state=None,
 ) -> np.ndarray:
-    """Credit of each answer in a space that was learned without it.
+    """Credit of each answer by something that was learned without it.
 
     Parameters
     ----------
-    learn : callable
-        ``learn(answers)`` gives all rows' coordinates (n_samples, n_features) in the space learned
-        from these answers.
+    judge : callable
+        ``judge(fit_part, held_out)`` learns from the first answers and gives a credit to each of
+        the second, nan where it cannot: ``answer_credits(Z, held_out)`` unless there is a reason.
     constraints : Constraints
     n_splits : int, default=5
         Folds of answers. Raising it learns from more of them each time, and takes longer.
     random_state : int, RandomState or None, default=None
-        Deals the questions to the folds; with an int, spaces are compared on the same folds.
+        Deals the questions to the folds; with an int, two judges see the same folds.
 
     Returns
     -------
     ndarray of shape (n_answers,)
-        Between 0 and 1; nan where an answer cannot be judged, or the others give it away.
+        nan where an answer cannot be judged, or the others give it away.
 
     Examples
     --------
     >>> from likewise import Constraints
-    >>> from likewise.evaluation import cross_credits
+    >>> from likewise.evaluation import answer_credits, cross_credits
     >>> answers = Constraints(3, odd_one_out=[(0, 1, 2), (1, 2, 0)])
-    >>> cross_credits(lambda _: [[0.0], [1.0], [5.0]], answers, n_splits=2, random_state=0)
+    >>> def judge(fit_part, held_out):  # learns nothing, for once
+    ...     return answer_credits([[0.0], [1.0], [5.0]], held_out)
+    >>> cross_credits(judge, answers, n_splits=2, random_state=0)
     array([1., 0.])
     """
     credits = np.full(constraints.n_answers, np.nan)
     for split in constraints.folds(n_splits, random_state=random_state):
         if is_judgeable(split.held_out).any():
-            credits[split.held_out_at] = answer_credits(learn(split.fit_part), split.held_out)
+            credits[split.held_out_at] = judge(split.fit_part, split.held_out)
     return credits
 
 

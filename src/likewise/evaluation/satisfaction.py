@@ -67,6 +67,40 @@ def satisfaction_score(constraints, labels=None, *, Z=None) -> Satisfaction:
     >>> result.shares["cannot_link"], result.share
     (0.5, 0.75)
     """
+    honored = honored_answers(constraints, labels, Z=Z)
+    constraints = check_constraints(constraints, n_samples=len(Z if labels is None else labels))
+    weights = constraints.weights
+    counts, shares = {}, {}
+    for kind in KINDS:
+        at = constraints.positions(kind)
+        counts[kind] = int(np.count_nonzero(~np.isnan(honored[at])))
+        shares[kind] = weighted_mean(honored[at], weights[at])
+    return Satisfaction(weighted_mean(honored, weights), shares, counts)
+
+
+def honored_answers(constraints, labels=None, *, Z=None) -> np.ndarray:
+    """Answer by answer: 1 where it holds, 0 where it is broken, nan where it is not judged.
+
+    Parameters
+    ----------
+    constraints : Constraints
+    labels : array-like of shape (n_samples,), default=None
+        The cluster of each row, for the pairs.
+    Z : array-like of shape (n_samples, n_features), default=None
+        The coordinates of each row, for the triples.
+
+    Returns
+    -------
+    ndarray of shape (n_answers,)
+
+    Examples
+    --------
+    >>> from likewise import Constraints
+    >>> from likewise.evaluation import honored_answers
+    >>> c = Constraints(3, must_link=[(0, 1)], cannot_link=[(0, 1)], closer=[(0, 1, 2)])
+    >>> honored_answers(c, [0, 0, 1])
+    array([ 1.,  0., nan])
+    """
     if labels is None and Z is None:
         raise ValueError("Give labels to judge pairs by, or Z to judge triples by, or both.")
     labels = None if labels is None else column_or_1d(labels)
@@ -84,13 +118,7 @@ def satisfaction_score(constraints, labels=None, *, Z=None) -> Satisfaction:
         holds = pair_sq_distances(Z, smaller) < pair_sq_distances(Z, larger)
         honored[answers] = 1.0
         honored[answers[~holds]] = 0.0  # both inequalities of an odd one out
-    weights = constraints.weights
-    counts, shares = {}, {}
-    for kind in KINDS:
-        at = constraints.positions(kind)
-        counts[kind] = int(np.count_nonzero(~np.isnan(honored[at])))
-        shares[kind] = weighted_mean(honored[at], weights[at])
-    return Satisfaction(weighted_mean(honored, weights), shares, counts)
+    return honored
 
 
 def check_coordinates(Z) -> np.ndarray:
