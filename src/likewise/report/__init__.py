@@ -1,0 +1,22 @@
+"""What a fitted GuidedClustering found, for people: an HTML report, and figures (extra `plot`)."""
+
+from likewise.report.page import write_report
+
+_FIGURES = ("plot_map", "plot_pulls", "plot_trials", "plot_typical_rows")
+
+__all__ = ["plot_map", "plot_pulls", "plot_trials", "plot_typical_rows", "write_report"]
+
+
+def __getattr__(name: str):
+    if name not in _FIGURES:
+        raise AttributeError(f"module 'likewise.report' has no attribute {name!r}")
+    try:
+        from likewise.report import figures
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "matplotlib":
+            raise
+        raise ImportError(
+            f"{name} draws with matplotlib: pip install 'likewise[plot]'. "
+            "write_report needs nothing more."
+        ) from None
+    return getattr(figures, name)

@@ -1,0 +1,178 @@
+"""The pictures of the report as matplotlib figures (extra `plot`), on given axes or on new ones."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from likewise.constraints import Constraints, check_constraints
+from likewise.report.picture import brightness_range, check_images
+from likewise.report.sections import hardest_pulled
+from likewise.report.view import look, typical_rows
+
+N_COLORS = 10
+
+
+def plot_map(model, X, *, when: str = "after", ax: Axes | None = None) -> Axes:
+    """Draw the rows as dots in the two directions in which they differ most, by cluster.
+
+    Parameters
+    ----------
+    model : GuidedClustering
+        Fitted to X.
+    X : array-like, CSR matrix or dataframe of shape (n_samples, n_features)
+        The rows the model was fitted to; of many, about 3,000 are drawn.
+    when : {"after", "before"}, default="after"
+        The learned space and its clusters, or the data as they were. Clusters before have the
+        colors of the clusters after that they share most rows with.
+    ax : matplotlib Axes, default=None
+        Where to draw; a new figure when not given.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from likewise import Constraints, GuidedClustering
+    >>> from likewise.datasets import load_iris
+    >>> from likewise.report import plot_map
+    >>> iris = load_iris()
+    >>> answers = Constraints.from_labels(iris.y, n_pairs=30, random_state=0)
+    >>> model = GuidedClustering(3, random_state=0).fit(iris.X, constraints=answers)
+    >>> plot_map(model, iris.X).get_title()
+    'after the answers'
+    """
+    if when not in ("before", "after"):
+        raise ValueError(f"when={when!r} must be 'before' or 'after'.")
+    view = look(model, X)
+    flat = view.map_before if when == "before" else view.map_after
+    labels = view.labels_before if when == "before" else view.labels[view.points]
+    ax = plt.subplots(layout="constrained")[1] if ax is None else ax
+    for cluster in np.unique(labels):
+        marker = "s" if cluster // N_COLORS % 2 else "o"
+        dots = flat[labels == cluster]
+        color = f"C{cluster % N_COLORS}"
+        ax.scatter(dots[:, 0], dots[:, 1], s=6, marker=marker, color=color, label=str(cluster))
+    ax.set(title=f"{when} the answers", xticks=[], yticks=[], aspect="equal")
+    ax.legend(title="cluster", fontsize="small", markerscale=2)
+    return ax
+
+
+def plot_pulls(model, constraints: Constraints, *, ax: Axes | None = None) -> Axes:
+    """Draw how hard the answers pulled on the space that pulled hardest.
+
+    Parameters
+    ----------
+    model : GuidedClustering
+        Fitted with these answers.
+    constraints : Constraints
+    ax : matplotlib Axes, default=None
+        Where to draw; a new figure when not given.
+
+    Returns
+    -------
+    matplotlib Axes
+        A bar for each of the twelve strongest, the strongest on top; red where it does not hold.
+
+    Examples
+    --------
+    >>> from likewise import Constraints, GuidedClustering
+    >>> from likewise.datasets import load_iris
+    >>> from likewise.report import plot_pulls
+    >>> iris = load_iris()
+    >>> answers = Constraints.from_labels(iris.y, n_pairs=30, random_state=0)
+    >>> model = GuidedClustering(3, random_state=0).fit(iris.X, constraints=answers)
+    >>> plot_pulls(model, answers).get_xlabel()
+    'pull'
+    """
+    constraints = check_constraints(constraints, n_samples=model.report_.n_rows)
+    positions = hardest_pulled(model, constraints)
+    ax = plt.subplots(layout="constrained")[1] if ax is None else ax
+    colors = ["C3" if position in model.violated_ else "C0" for position in positions]
+    ax.barh(range(len(positions)), np.asarray(model.pulls_)[positions], color=colors)
+    names = [constraints.describe(position) for position in positions]
+    ax.set_yticks(range(len(positions)), names, fontsize="small")
+    ax.invert_yaxis()
+    ax.set(xlabel="pull", title="answers that mattered")
+    return ax
+
+
+def plot_trials(model, *, ax: Axes | None = None) -> Axes:
+    """Draw what was tried and how well it foretold answers held out.
+
+    Parameters
+    ----------
+    model : GuidedClustering
+    ax : matplotlib Axes, default=None
+        Where to draw; a new figure when not given.
+
+    Returns
+    -------
+    matplotlib Axes
+        A point with its standard error for each trial, the chosen one filled.
+
+    Examples
+    --------
+    >>> from likewise import Constraints, GuidedClustering
+    >>> from likewise.datasets import load_iris
+    >>> from likewise.report import plot_trials
+    >>> iris = load_iris()
+    >>> answers = Constraints.from_labels(iris.y, n_pairs=60, random_state=0)
+    >>> model = GuidedClustering(3, random_state=0).fit(iris.X, constraints=answers)
+    >>> plot_trials(model).get_title()
+    'what was tried'
+    """
+    report = model.report_
+    ax = plt.subplots(layout="constrained")[1] if ax is None else ax
+    errors = np.nan_to_num(report.trial_errors)
+    for i, (score, error) in enumerate(zip(report.trial_scores, errors)):
+        face = "C0" if i == report.chosen else "none"
+        ax.errorbar(score, i, xerr=error, fmt="o", color="C0", markerfacecolor=face, capsize=3)
+    ax.set_yticks(range(len(report.trial_names)), list(report.trial_names), fontsize="small")
+    ax.invert_yaxis()
+    ax.set(xlabel="score on answers held out", title="what was tried")
+    return ax
+
+
+def plot_typical_rows(model, X, images, *, n_rows: int = 10) -> Figure:
+    """Draw the most typical pictures of every cluster, a cluster a line.
+
+    Parameters
+    ----------
+    model : GuidedClustering
+        Fitted to X.
+    X : array-like, CSR matrix or dataframe of shape (n_samples, n_features)
+    images : array of shape (n_samples, h, w) or (n_samples, h, w, 3)
+        A picture of every row.
+    n_rows : int, default=10
+        Pictures a cluster.
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Examples
+    --------
+    >>> from likewise import GuidedClustering
+    >>> from likewise.datasets import load_digits
+    >>> from likewise.report import plot_typical_rows
+    >>> X = load_digits().X[:100]
+    >>> model = GuidedClustering(4, random_state=0).fit(X)
+    >>> len(plot_typical_rows(model, X, X.reshape(-1, 8, 8), n_rows=3).axes)
+    12
+    """
+    images = check_images(images, model.report_.n_rows)
+    view = look(model, X)
+    size = (0.7 * n_rows + 0.5, 0.75 * model.n_clusters_)
+    figure, axes = plt.subplots(model.n_clusters_, n_rows, squeeze=False, figsize=size)
+    low, high = brightness_range(images)
+    for cluster, line in enumerate(axes):
+        for axis in line:
+            axis.set_axis_off()
+        for axis, row in zip(line, typical_rows(view, cluster, n_rows)):
+            axis.imshow(
+                (np.asarray(images[row], float) - low) / (high - low), "gray", vmin=0, vmax=1
+            )
+        line[0].set_title(f"cluster {cluster}", loc="left", fontsize="x-small")
+    return figure

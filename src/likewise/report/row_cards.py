@@ -1,0 +1,73 @@
+"""How a row is shown on the page: by its picture, by what it says, and always by its name."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from likewise.constraints import Constraints
+from likewise.report.markup import Markup, element
+from likewise.report.picture import brightness_range, check_images, data_uri
+
+MAX_LETTERS = 200  # of a text
+MAX_NAME = 60  # letters of an id
+
+
+@dataclass(frozen=True)
+class RowCards:
+    """The names, pictures and texts of all rows."""
+
+    names: Sequence[str] | None
+    images: np.ndarray | None
+    texts: Sequence[str] | None
+    bounds: tuple[float, float]  # what is black and what is white
+
+    @classmethod
+    def of(cls, n_rows: int, constraints: Constraints | None, *, ids, images, texts) -> "RowCards":
+        """Check that there is one of everything for each row."""
+        if ids is None and constraints is not None:
+            ids = constraints.ids
+        images = check_images(images, n_rows)
+        for what, given in (("ids", ids), ("texts", texts)):
+            if given is not None and len(given) != n_rows:
+                raise ValueError(f"{what} has {len(given)} entries, but X has {n_rows} rows.")
+        names = None if ids is None else [str(name) for name in ids]
+        texts = None if texts is None else [str(text) for text in texts]
+        bounds = (0.0, 1.0) if images is None else brightness_range(images)
+        return cls(names, images, texts, bounds)
+
+    @property
+    def can_show(self) -> bool:
+        """Whether there is more to see of a row than its name."""
+        return self.images is not None or self.texts is not None
+
+    def plain_name(self, row: int) -> str:
+        """The id of a row, or "row 17"."""
+        return f"row {row}" if self.names is None else shorten(self.names[row], MAX_NAME)
+
+    def name(self, row: int) -> Markup:
+        """The same for the page; ``bdi`` keeps a right-to-left id from turning its neighbors."""
+        return element("bdi", self.plain_name(row), class_="name")
+
+    def card(self, row: int) -> Markup:
+        """Picture, text and name."""
+        parts = []
+        if self.images is not None:
+            uri = data_uri(self.images[row], self.bounds)
+            parts.append(element("img", src=uri, alt=f"picture of {self.plain_name(row)}"))
+        if self.texts is not None:
+            parts.append(element("blockquote", shorten(self.texts[row], MAX_LETTERS), dir="auto"))
+        kind = "card text" if self.texts is not None else "card"
+        return element("figure", *parts, element("figcaption", self.name(row)), class_=kind)
+
+    def cards(self, rows: Iterable[int]) -> Markup | None:
+        """Several rows side by side; None when there is nothing to see but names."""
+        if not self.can_show:
+            return None
+        return element("div", *[self.card(row) for row in rows], class_="cards")
+
+
+def shorten(text: str, n_letters: int) -> str:
+    """Spaces made single, and the end cut off where it is long."""
+    text = " ".join(text.split())
+    return text if len(text) <= n_letters else text[: n_letters - 1].rstrip() + "…"

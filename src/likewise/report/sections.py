@@ -1,0 +1,382 @@
+"""The parts of the page, each from the model to a piece of HTML."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from likewise.constraints import Constraints
+from likewise.evaluation import satisfaction_score
+from likewise.evaluation.satisfaction import Satisfaction
+from likewise.report.drawing import bar, color_class, map_svg
+from likewise.report.markup import Markup, element, join
+from likewise.report.questions import Question
+from likewise.report.row_cards import RowCards
+from likewise.report.view import (
+    View,
+    standouts,
+    start_space,
+    take_rows,
+    typical_rows,
+    values_of,
+)
+
+N_PULLED = 12  # answers told among those that mattered, and drawn on the map
+N_SUSPECTS = 12
+N_CONFLICTS = 20
+N_CLUSTERS = 60  # told in full, the largest first
+N_PICTURES, N_TEXTS, N_ROWS = 12, 3, 3  # typical rows of a cluster
+N_STANDOUTS = 5
+
+WORDS = {
+    "must_link": "Together: {0} and {1}",
+    "cannot_link": "Apart: {0} and {1}",
+    "odd_one_out": "Odd one out: {2}, beside {0} and {1}",
+    "closer": "Closer: {1} to {0} than {2}",
+    "undecided": "Can't tell the odd one: {0}, {1} or {2}",
+}
+
+
+class Section(NamedTuple):
+    name: str
+    title: str
+    body: Markup
+
+
+def summary(model, constraints: Constraints | None) -> Markup:
+    """One sentence and the figures a reader looks for first."""
+    report = model.report_
+    found = f"{count(report.n_rows, 'row')} in {count(model.n_clusters_, 'cluster')}"
+    if report.n_answers:
+        told = f"{found}, guided by {count(report.n_answers, 'answer')}."
+    else:
+        told = f"{found}. No answers were given: these are the clusters of the data as they are."
+    tiles = [
+        ("rows", f"{report.n_rows:,}"),
+        ("features", f"{report.n_features:,}"),
+        ("clusters", f"{model.n_clusters_:,}"),
+        ("answers", f"{report.n_answers:,}"),
+    ]
+    if np.isfinite(report.satisfied):
+        hold = percent(report.satisfied)
+        if np.isfinite(report.satisfied_before):
+            hold = f"{percent(report.satisfied_before)} → {hold}"
+        tiles.append(("answers that hold, before → after", hold))
+    if report.n_answers:
+        tiles.append(("contradictions", f"{len(report.conflicts):,}"))
+        tiles.append(("to look at again", f"{len(model.suspects_):,}"))
+    figures = [element("div", element("dt", what), element("dd", how)) for what, how in tiles]
+    return join([element("p", told, class_="lede"), element("dl", *figures, class_="tiles")])
+
+
+def maps(view: View, report, constraints: Constraints | None, pulled: Sequence[int]) -> Section:
+    """Both maps, and buttons that single a cluster out."""
+    shown = len(view.points)
+    lines = answer_lines(view, constraints, pulled)
+    names = np.unique(np.concatenate([view.labels[view.points], view.labels_before]))
+    pick = [_radio("pick-all", "all", True, "")]
+    pick += [_radio(f"pick-{c}", str(c), False, color_class(c)) for c in names]
+    controls = element(
+        "fieldset", element("legend", "Show cluster"), *pick, class_="picker", id="picker"
+    )
+    toggle = None
+    if lines:
+        box = element("input", type="checkbox", id="show-answers")
+        words = f"Draw the {len(pulled)} answers that pulled hardest"
+        key = " (solid: together, dashed: apart)"
+        toggle = element("p", element("label", box, " ", words, key), class_="toggle")
+    drawn = []
+    for when, flat, labels in (
+        ("before", view.map_before, view.labels_before),
+        ("after", view.map_after, view.labels[view.points]),
+    ):
+        n_clusters = len(np.unique(labels))
+        words = f"Map {when} the answers: {count(shown, 'row')} in {count(n_clusters, 'cluster')}"
+        caption = {"before": "Before: the data as they are", "after": "After: the learned space"}
+        drawing = map_svg(flat, labels, lines, words)
+        drawn.append(element("figure", drawing, element("figcaption", caption[when])))
+    sampled = "" if shown == report.n_rows else f" Drawn: {shown:,} of {report.n_rows:,} rows."
+    note = (
+        "Each dot is a row; the two directions in which rows differ most lie across and up. "
+        "A cluster before has the color of the cluster after that it shares most rows with."
+    )
+    body = [element("p", note + sampled), controls, toggle]
+    return Section("map", "The map", join([*body, element("div", *drawn, class_="maps")]))
+
+
+def picking_rules(n_clusters: int) -> str:
+    """What the style sheet needs to single out each cluster."""
+    return "".join(
+        f"#map:has(#pick-{c}:checked) :is(.dots,.number):not(.in-{c}){{opacity:.07}}"
+        for c in range(n_clusters)
+    )
+
+
+def clusters(view: View, model, cards: RowCards) -> Section:
+    """Every cluster with its most typical rows."""
+    labels = np.asarray(model.labels_)
+    sizes = np.bincount(labels, minlength=model.n_clusters_)
+    largest = np.sort(np.argsort(-sizes, kind="stable")[:N_CLUSTERS])
+    told = [_cluster(view, c, int(sizes[c]), len(labels), cards) for c in largest]
+    rest = None
+    if len(largest) < len(sizes):
+        rest = element("p", f"And {count(len(sizes) - len(largest), 'smaller cluster')}.")
+    note = element("p", "The rows nearest to the center of each cluster, the nearest first.")
+    grid = "clusters" if cards.can_show else "clusters tables"
+    body = join([note, element("div", *told, class_=grid), rest])
+    return Section("clusters", "The clusters", body)
+
+
+def answers(model, constraints: Constraints | None, pulled: Sequence[int], cards) -> Section:
+    """The answers that moved the space most, in words."""
+    title = "Answers that mattered"
+    if constraints is None or not constraints.n_answers:
+        return Section("answers", title, element("p", _no_answers(model)))
+    if not len(pulled):
+        words = "No answer pulled on the space: it keeps them all as it is, or could use none."
+        return Section("answers", title, element("p", words))
+    pulls, broken = model.pulls_, set(map(int, model.violated_))
+    strongest = float(pulls[pulled[0]])
+    told = []
+    for position in pulled:
+        share = float(pulls[position]) / strongest
+        strength = bar(share, percent(share) + " of the strongest pull")
+        state = ("bad", "does not hold") if position in broken else ("good", "holds")
+        mark = element("span", state[1], class_=f"mark {state[0]}")
+        meter = element("p", strength, " ", mark, class_="pull")
+        told.append(_answer(constraints, position, cards, meter))
+    n_pulling = int(np.count_nonzero(pulls))
+    note = (
+        f"{n_pulling:,} of {count(constraints.n_answers, 'answer')} pulled on the space at all; "
+        f"these {len(pulled)} did most. An answer that the data already agree with pulls little."
+    )
+    return Section(
+        "answers", title, join([element("p", note), element("ol", *told, class_="items")])
+    )
+
+
+def doubts(model, constraints: Constraints | None, cards: RowCards) -> Section:
+    """Contradictions, and answers that are likely wrong."""
+    title = "Answers to look at again"
+    messages = [str(message) for message in model.report_.conflicts]
+    parts: list[Markup | None] = [element("h3", "Contradictions")]
+    if messages:
+        told = [element("li", element("code", message)) for message in messages[:N_CONFLICTS]]
+        parts.append(element("p", "These cannot all be true; drop or correct one of each."))
+        parts.append(element("ul", *told))
+        parts.append(_more(len(messages) - len(told), "contradiction"))
+    else:
+        parts.append(element("p", "None: all answers can be true together."))
+    parts.append(element("h3", "Likely wrong"))
+    suspects = [int(position) for position in model.suspects_]
+    if suspects and constraints is not None:
+        told = [_answer(constraints, position, cards) for position in suspects[:N_SUSPECTS]]
+        note = "What the other answers and the data speak against, the most suspicious first."
+        parts += [
+            element("p", note),
+            element("ol", *told, class_="items"),
+            _more(len(suspects) - len(told), ""),
+        ]
+    else:
+        words = f"{count(len(suspects), 'answer')}." if suspects else "None stands out."
+        parts.append(element("p", words))
+    return Section("doubts", title, join(parts))
+
+
+def satisfaction(model, X, constraints: Constraints | None) -> Section:
+    """Shares of the answers that hold, before and after, by kind."""
+    report, title = model.report_, "How many answers hold"
+    if not np.isfinite(report.satisfied):
+        return Section("satisfaction", title, element("p", _no_answers(model)))
+    lines = [("all", report.n_answers, report.satisfied_before, report.satisfied)]
+    if constraints is not None:
+        early, late = (by_kind(model, X, constraints, when) for when in ("before", "after"))
+        lines += [
+            (WORDS[kind].partition(":")[0].lower(), n, early.shares[kind], late.shares[kind])
+            for kind, n in late.counts.items()
+            if n
+        ]
+    head = [element("th", what, scope="col") for what in ("", "answers", "before", "after")]
+    told = [
+        element(
+            "tr",
+            element("th", what, scope="row"),
+            element("td", f"{n:,}", class_="figure"),
+            element("td", bar(early, percent(early), "faint")),
+            element("td", bar(late, percent(late))),
+        )
+        for what, n, early, late in lines
+    ]
+    return Section("satisfaction", title, _table(head, told, title))
+
+
+def choice(report) -> Section:
+    """What was tried, how it did, and what was taken."""
+    reasons = {
+        "Space": report.why,
+        "Number of clusters": report.why_n_clusters,
+        "Features": report.why_scaled,
+    }
+    told = [join([element("dt", what), element("dd", why)]) for what, why in reasons.items()]
+    parts: list[Markup | None] = [element("dl", *told, class_="reasons")]
+    if len(report.trial_names):
+        head = [element("th", what, scope="col") for what in ("tried", "score", "")]
+        told = []
+        for i, (name, score, error) in enumerate(
+            zip(report.trial_names, report.trial_scores, report.trial_errors)
+        ):
+            figures = "–" if not np.isfinite(score) else f"{score:.3f}"
+            figures += f" ± {error:.3f}" if np.isfinite(score) and np.isfinite(error) else ""
+            mark = element("span", "chosen", class_="mark good") if i == report.chosen else None
+            cells = [element("th", name, scope="row"), element("td", bar(score, figures))]
+            row = element("tr", *cells, element("td", mark), class_="chosen" if mark else None)
+            told.append(row)
+        parts.append(_table(head, told, "What was tried"))
+    return Section("choice", "How the choice was made", join(parts))
+
+
+def next_questions(questions: Sequence[Question], cards: RowCards) -> Section:
+    """What an answer would help with most."""
+    title = "What to ask next"
+    if not questions:
+        words = "Nothing: no row lies between two clusters that the answers leave open."
+        return Section("next", title, element("p", words))
+    told = []
+    for question in questions:
+        names = [cards.name(row) for row in question.rows]
+        if len(names) == 2:
+            words = join(["Do ", names[0], " and ", names[1], " belong together?"])
+        else:
+            words = join(["Which of ", names[0], ", ", names[1], " and ", names[2], " is odd?"])
+        why = element("p", question.why, class_="why") if question.why else None
+        told.append(element("li", element("p", words), cards.cards(question.rows), why))
+    note = "An answer to these would tell most about where one cluster ends and the next begins."
+    return Section("next", title, join([element("p", note), element("ol", *told, class_="items")]))
+
+
+def by_kind(model, X, constraints: Constraints, when: str) -> Satisfaction:
+    """Shares of the answers that hold, from the rows that answers speak of and no others."""
+    rows = constraints.touched_rows()
+    told, chosen = constraints.restrict(rows), take_rows(X, rows)
+    if when == "after":
+        return satisfaction_score(told, model.labels_[rows], Z=model.transform(chosen))
+    space = start_space(model, chosen)
+    labels = model.report_.labels_before[rows]
+    return satisfaction_score(told, labels, Z=None if sparse.issparse(space) else space)
+
+
+def hardest_pulled(model, constraints: Constraints | None) -> list[int]:
+    """Positions of the answers that pulled hardest, the hardest first."""
+    if constraints is None:
+        return []
+    order = np.argsort(-model.pulls_, kind="stable")[:N_PULLED]
+    return [int(position) for position in order if model.pulls_[position] > 0]
+
+
+def rows_of(constraints: Constraints | None, positions: Sequence[int]) -> list[int]:
+    """The rows that some answers speak of."""
+    if constraints is None:
+        return []
+    return sorted({row for position in positions for row in constraints.points_of(position)})
+
+
+def answer_lines(view: View, constraints: Constraints | None, positions: Sequence[int]):
+    """Answers as lines between points of the map: together or apart."""
+    if constraints is None:
+        return []
+    place = {int(row): i for i, row in enumerate(view.rows[view.points])}
+    lines = []
+    for position in positions:
+        kind, (a, *others), *_ = constraints.answer(position)
+        near, far = {
+            "must_link": (others[:1], []),
+            "cannot_link": ([], others),
+            "odd_one_out": (others[:1], others[1:]),
+            "closer": (others[:1], others[1:]),
+            "undecided": ([], []),
+        }[kind]
+        lines += [("together", (place[a], place[row])) for row in near]
+        lines += [("apart", (place[a], place[row])) for row in far]
+    return lines
+
+
+def count(n: int, what: str) -> str:
+    """1 row, 2 rows."""
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def percent(share: float) -> str:
+    """A share for people; what is not quite all never reads 100 %."""
+    if not np.isfinite(share):
+        return "–"
+    rounded = round(100 * share)
+    if (rounded == 100 and share < 1) or (rounded == 0 and share > 0):
+        return f"{100 * share:.1f} %"
+    return f"{rounded} %"
+
+
+def _cluster(view: View, cluster: int, size: int, n_rows: int, cards: RowCards) -> Markup:
+    swatch = element("span", class_=f"swatch {color_class(cluster)}", aria_hidden="true")
+    heading = element("h3", swatch, f"Cluster {cluster}", id=f"cluster-{cluster}")
+    extent = element("p", f"{count(size, 'row')}, {percent(size / n_rows)}", class_="extent")
+    n_shown = N_PICTURES if cards.images is not None else N_TEXTS if cards.texts else N_ROWS
+    typical = [int(row) for row in typical_rows(view, cluster, n_shown)]
+    shown = cards.cards(typical) if cards.can_show else _values(view, cluster, typical, cards)
+    return element("article", heading, extent, shown, class_="cluster")
+
+
+def _values(view: View, cluster: int, rows: Sequence[int], cards: RowCards) -> Markup:
+    """The features that stand out: their means here and overall, and in typical rows."""
+    telling = standouts(view, cluster, N_STANDOUTS)
+    if not len(telling.columns):
+        names = [element("li", cards.name(row)) for row in rows]
+        return element("ul", *names)
+    columns: list[object] = ["", "this cluster", "all rows", *[cards.name(row) for row in rows]]
+    head = [element("th", what, scope="col") for what in columns]
+    values = np.array([values_of(view, row, telling.columns) for row in rows]).T
+    told = []
+    for j, here, overall, typical in zip(*telling, values):
+        arrow = "↑" if here > overall else "↓"
+        figures = [f"{_number(here)} {arrow}", _number(overall), *map(_number, typical)]
+        name = element("th", element("bdi", view.feature_names[j]), scope="row")
+        cells = [element("td", figure, class_="figure") for figure in figures]
+        told.append(element("tr", name, *cells))
+    return _table(head, told, f"What stands out in cluster {cluster}")
+
+
+def _answer(constraints: Constraints, position: int, cards: RowCards, *extra: Markup) -> Markup:
+    kind, rows, *_, annotator, _ = constraints.answer(position)
+    first, *between = WORDS[kind].split("{")
+    words: list[object] = [first]
+    for part in between:
+        number, _, text = part.partition("}")
+        words += [cards.name(rows[int(number)]), text]
+    said = element("p", *words, f", said {annotator}." if annotator else ".")
+    code = element("p", element("code", constraints.describe(position)), class_="why")
+    return element("li", said, cards.cards(rows), *extra, code)
+
+
+def _radio(name: str, words: str, checked: bool, color: str) -> Markup:
+    button = element("input", type="radio", name="pick", id=name, checked=checked)
+    swatch = element("span", class_=f"swatch {color}", aria_hidden="true") if color else None
+    return element("label", button, swatch, words)
+
+
+def _table(head: Sequence[Markup], lines: Sequence[Markup], words: str) -> Markup:
+    table = element("table", element("thead", element("tr", *head)), element("tbody", *lines))
+    return element("div", table, class_="scroll", tabindex="0", role="group", aria_label=words)
+
+
+def _more(n: int, what: str) -> Markup | None:
+    return element("p", f"And {n:,} more.", class_="why") if n > 0 else None
+
+
+def _no_answers(model) -> str:
+    if model.report_.n_answers:
+        return "The answers were not given to the report: pass constraints= to see them here."
+    return "No answers were given."
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}"

@@ -1,0 +1,45 @@
+"""Models made by hand, with the fields of a fitted GuidedClustering that a report reads."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+
+def made_model(Z, labels, *, labels_before=None, constraints=None, map_rows=None, **changed):
+    """A model whose space is `Z`, or `map_rows` of X, and whose fields can be changed at will."""
+    Z, labels = np.asarray(Z, dtype=float), np.asarray(labels)
+    n_answers = 0 if constraints is None else constraints.n_answers
+    n_clusters = int(labels.max()) + 1
+    report = {
+        "n_rows": len(Z),
+        "n_features": Z.shape[1],
+        "n_answers": n_answers,
+        "is_scaled": False,
+        "why_scaled": "The columns were left as they are: their spreads are alike.",
+        "trial_names": np.array(["as it is", "SKLR, C=1"])
+        if n_answers
+        else np.array([], dtype=str),
+        "trial_scores": np.array([0.7, 0.9]) if n_answers else np.array([]),
+        "trial_errors": np.array([0.02, 0.01]) if n_answers else np.array([]),
+        "chosen": 1 if n_answers else -1,
+        "why": "SKLR, C=1 foretold the most answers held out.",
+        "why_n_clusters": f"{n_clusters} clusters, as asked.",
+        "labels_before": labels if labels_before is None else np.asarray(labels_before),
+        "satisfied_before": 0.5 if n_answers else np.nan,
+        "satisfied": 1.0 if n_answers else np.nan,
+        "conflicts": np.array([], dtype=str),
+    }
+    fields = {
+        "labels_": labels,
+        "n_clusters_": n_clusters,
+        "cluster_centers_": np.array([Z[labels == c].mean(axis=0) for c in range(n_clusters)]),
+        "pulls_": np.arange(n_answers, dtype=float),
+        "violated_": np.array([], dtype=int),
+        "suspects_": np.array([], dtype=int),
+        "scaler_": None,
+        "transform": (np.asarray) if map_rows is None else map_rows,
+    }
+    report.update({name: value for name, value in changed.items() if name in report})
+    fields.update({name: value for name, value in changed.items() if name in fields})
+    assert set(changed) <= {*report, *fields}
+    return SimpleNamespace(**fields, report_=SimpleNamespace(**report))

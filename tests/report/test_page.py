@@ -1,0 +1,210 @@
+"""The page as text: what it says, and that nothing in it is the user's to run."""
+
+import re
+from importlib import resources
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from likewise.constraints import Constraints
+from likewise.report import write_report
+from likewise.report.sections import N_CONFLICTS, N_PULLED, percent
+from tests.report.made import made_model
+from tests.report.test_markup import read
+
+TAGS = re.findall(
+    r"\w+",
+    "html head meta title style body a header h1 p dl div dt dd nav ul li main section h2 fieldset "
+    "legend label input span figure svg path text figcaption article h3 table thead tr th tbody td "
+    "bdi ol code img blockquote footer",
+)
+HARMFUL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
+
+
+@pytest.fixture
+def told(tmp_path):
+    """Write a report and read it back."""
+
+    def write(model, X, **given):
+        write_report(tmp_path / "report.html", model, X, **given)
+        return (tmp_path / "report.html").read_text(encoding="utf-8")
+
+    return write
+
+
+def two_clusters(**changed):
+    X = np.array([[0.0, 0], [0, 1], [1, 0], [9, 9], [9, 8], [8, 9]])
+    constraints = Constraints(
+        6, must_link=[(0, 1), (3, 4)], cannot_link=[(0, 3)], odd_one_out=[(0, 1, 4)],
+        closer=[(3, 4, 0)], undecided=[(0, 1, 2)], annotators=["ann"] * 6,
+    )  # fmt: skip
+    labels = [0, 0, 0, 1, 1, 1]
+    model = made_model(X, labels, constraints=constraints, **changed)
+    return model, X, constraints
+
+
+def section(html, name):
+    return read(re.search(rf'<section id="{name}".*?</section>', html, re.S)[0]).text
+
+
+def test_every_part_is_there_and_says_what_the_model_found(told):
+    model, X, c = two_clusters(suspects_=[2], violated_=[3], conflicts=["a clash"], chosen=0)
+    html = told(model, X, constraints=c)
+    header = read(html.partition("<nav")[0]).text
+    assert "6 rows in 2 clusters, guided by 6 answers." in header
+    assert "50 % → 100 %" in header
+    assert "Cluster 1" in section(html, "clusters")
+    answers = section(html, "answers")
+    assert answers.startswith("Answers that mattered5 of 6 answers pulled")
+    order = ["Can't tell", "Closer", "Odd one out", "Apart", "Together"]
+    assert re.findall("|".join(order), answers) == order
+    assert "Odd one out: row 4, beside row 0 and row 1, said ann." in answers
+    assert answers.count("does not hold") == 1
+    doubts = section(html, "doubts")
+    assert "a clash" in doubts
+    assert "cannot_link[0] = (0, 3)" in doubts
+    choice = section(html, "choice")
+    assert re.search("as it is 0.700 ± 0.020chosen", choice)
+    assert "0.900 ± 0.010chosen" not in choice
+    assert "Do row 5 and row 0 belong together?" in section(html, "next")
+
+
+def test_shares_are_told_by_kind_before_and_after(told):
+    before = [0, 1, 0, 1, 1, 1]
+    model, X, c = two_clusters(labels_before=before, satisfied_before=0.8)
+    text = section(told(model, X, constraints=c), "satisfaction")
+    assert re.search("all6.*80 %.*100 %.*together2.*50 %.*100 %.*apart1.*100 %.*100 %", text)
+    assert re.search("odd one out1.*100 %.*closer1", text)
+
+
+def test_without_answers_the_page_says_so(told):
+    X = np.array([[0.0], [1], [9]])
+    html = told(made_model(X, [0, 0, 1]), X)
+    assert "No answers were given" in read(html.partition("<nav")[0]).text
+    for name in ("answers", "satisfaction"):
+        assert "No answers were given." in section(html, name)
+    assert "show-answers" not in html.partition("</style>")[2]
+
+
+def test_answers_that_the_report_was_not_given_are_asked_for(told):
+    model, X, _ = two_clusters()
+    assert "pass constraints= to see them" in section(told(model, X), "answers")
+
+
+def test_answers_that_pull_nothing_are_not_listed(told):
+    model, X, c = two_clusters(pulls_=np.zeros(6))
+    assert "No answer pulled" in section(told(model, X, constraints=c), "answers")
+
+
+def test_long_lists_are_cut_and_counted(told):
+    n = 3 * N_PULLED
+    X = np.arange(2.0 * n).reshape(-1, 1)
+    c = Constraints(2 * n, must_link=np.arange(2 * n).reshape(-1, 2))
+    labels = np.arange(2 * n) // n
+    model = made_model(X, labels, constraints=c, conflicts=[f"clash {i}." for i in range(50)])
+    html = told(model, X, constraints=c)
+    assert f"these {N_PULLED} did most" in section(html, "answers")
+    doubts = section(html, "doubts")
+    assert doubts.count("clash") == N_CONFLICTS
+    assert f"And {50 - N_CONFLICTS} more." in doubts
+
+
+def test_questions_can_be_given(told):
+    model, X, c = two_clusters()
+    text = section(told(model, X, constraints=c, questions=[(1, 5), (0, 1, 4)]), "next")
+    assert "Do row 1 and row 5 belong together?" in text
+    assert "Which of row 0, row 1 and row 4 is odd?" in text
+
+
+def test_pictures_and_texts_are_shown_as_such(told):
+    model, X, c = two_clusters()
+    html = told(model, X, constraints=c, images=np.random.RandomState(0).rand(6, 4, 4))
+    assert len(re.findall(r'<img src="data:image/png;base64,[\w+/=]+" alt="picture of', html)) > 6
+    html = told(model, X, constraints=c, texts=["one  two"] * 5 + ["word " * 500], ids="abcdef")
+    text = section(html, "clusters")
+    assert "one two" in text
+    assert "word…f" in text
+    assert "word " * 60 not in text
+
+
+@pytest.mark.parametrize("what", ["ids", "texts"])
+def test_one_of_everything_for_each_row_or_an_error(told, what):
+    model, X, c = two_clusters()
+    with pytest.raises(ValueError, match=f"{what} has 2 entries, but X has 6 rows"):
+        told(model, X, constraints=c, **{what: ["a", "b"]})
+
+
+def test_a_report_that_fails_leaves_the_old_file(tmp_path):
+    model, X, _ = two_clusters()
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    with pytest.raises(ValueError, match="images has shape"):
+        write_report(path, model, X, images=np.zeros((2, 2)))
+    assert path.read_text() == "old"
+
+
+def test_the_same_model_gives_the_same_file(told):
+    model, X, c = two_clusters()
+    assert told(model, X, constraints=c) == told(model, X, constraints=c)
+
+
+anything = st.text(max_size=20) | st.just(HARMFUL)
+
+
+@settings(max_examples=60)
+@given(st.lists(anything, min_size=6, max_size=6), anything, anything)
+def test_no_text_of_the_user_becomes_a_tag_or_an_attribute(told, texts, title, annotator):
+    model, X, c = two_clusters(why=texts[0], conflicts=texts, trial_names=texts[:2])
+    names = [texts[1], texts[2] + "2"]
+    html = told(
+        model, X, constraints=c, texts=texts, ids=texts, feature_names=names, title=title
+    )  # fmt: skip
+    for page in (html, told(model, X, constraints=c, feature_names=names)):
+        reader = read(page)
+        assert set(reader.tags) <= set(TAGS)
+        assert not [name for name, _ in reader.attributes if name.startswith("on")]
+        links = [value for name, value in reader.attributes if name in ("href", "src")]
+        assert all(link.startswith(("#", "data:image/png")) for link in links)
+
+
+def test_nothing_is_asked_of_the_network(told):
+    model, X, c = two_clusters()
+    html = told(model, X, constraints=c)
+    assert any("default-src 'none'" in value for name, value in read(html).attributes)
+    assert not re.search(r"https?:|@import|url\(", html)
+
+
+def contrast(one, other):
+    """The contrast of two colors as WCAG 2 defines it, from 1 to 21."""
+
+    def luminance(color):
+        channels = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+        linear = np.where(
+            channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4
+        )
+        return linear @ [0.2126, 0.7152, 0.0722]
+
+    low, high = sorted([luminance(one), luminance(other)])
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_words_and_dots_stand_out_from_what_is_behind_them(theme):
+    style = resources.files("likewise.report").joinpath("page.css").read_text(encoding="utf-8")
+    colors = dict(re.findall(r"--(\w+): (#\w{6});", style.split("@media")[theme]))
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    for behind in (colors["paper"], colors["panel"]):
+        for name in ("ink", "soft", "link", "good", "bad"):
+            assert contrast(colors[name], behind) >= 4.5, name
+        for name in ("fill", *(f"c{i}" for i in range(10))):
+            assert contrast(colors[name], behind) >= 3, name
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(0, "0 %"), (1, "100 %"), (0.996, "99.6 %"), (0.004, "0.4 %"), (0.8, "80 %"), (np.nan, "–")],
+)
+def test_not_quite_all_never_reads_as_all(share, words):
+    assert percent(share) == words
