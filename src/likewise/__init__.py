@@ -25,6 +25,14 @@ _ROOMS = {
         "coherence",
         "informativeness",
     ),
+    "duals": (
+        "constraint_prices",
+        "dissimilarity_matrix",
+        "filter_constraints",
+        "metric_fitness",
+        "move_points",
+        "suspect_answers",
+    ),
     "evaluation": (
         "AnswerSearchCV",
         "free_row_score",

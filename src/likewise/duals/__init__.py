@@ -1,0 +1,21 @@
+"""What answers cost a clustering: prices, metrics that fit, answers to doubt, points to move."""
+
+from likewise.duals.dissimilarity import dissimilarity_matrix
+from likewise.duals.filtering import Filtered, Suspects, filter_constraints, suspect_answers
+from likewise.duals.fitness import MetricFitness, metric_fitness
+from likewise.duals.moving import MovedPoints, move_points
+from likewise.duals.prices import ConstraintPrices, constraint_prices
+
+__all__ = [
+    "ConstraintPrices",
+    "Filtered",
+    "MetricFitness",
+    "MovedPoints",
+    "Suspects",
+    "constraint_prices",
+    "dissimilarity_matrix",
+    "filter_constraints",
+    "metric_fitness",
+    "move_points",
+    "suspect_answers",
+]
