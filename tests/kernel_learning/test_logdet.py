@@ -225,3 +225,25 @@ def test_contradictory_hard_answers_stop_before_the_kernel_collapses():
     assert not fitted.converged
     assert np.isfinite(fitted.metric).all()
     assert np.linalg.eigvalsh(fitted.metric).min() > 0
+
+
+@pytest.mark.parametrize("n_rows", [5, 40])  # fewer rows than directions, and more
+def test_the_root_squares_to_the_metric_whether_or_not_the_span_is_reduced(n_rows, seed):
+    Y = np.random.default_rng(seed).normal(size=(n_rows, 12))
+    answers = Constraints(n_rows, closer=[(0, 1, 2), (3, 4, 0)], must_link=[(1, 3)])
+    rows = problem_rows(answers)
+    fitted = learn_metric(
+        Y,
+        rows,
+        sq_bounds=(0.5, 4.0),
+        gamma=2.0,
+        pair_strengths=np.ones(len(rows.pairs)),
+        triple_strengths=np.ones(len(rows.triples)),
+        loss="hinge",
+        tol=1e-8,
+        max_iter=500,
+        rng=np.random.RandomState(seed),
+    )
+    assert fitted.divergence > 0.01
+    assert_allclose(fitted.root @ fitted.root, fitted.metric, atol=1e-10)
+    assert_allclose(fitted.root, fitted.root.T, atol=1e-12)

@@ -23,6 +23,7 @@ from likewise.constraints import Constraints
 from likewise.numerics.logdet import sweep_pairs, sweep_triples
 from likewise.numerics.pair_distances import pair_sq_distances
 from likewise.numerics.progress import track
+from likewise.numerics.psd import symmetric_root
 
 COLLAPSED = 1e-10  # smallest eigenvalue of M, relative, at which a direction is lost
 CHECK_EVERY = 10  # sweeps between looks at the eigenvalues; they cost as much as a few sweeps
@@ -42,6 +43,7 @@ class Rows(NamedTuple):
 class Learned(NamedTuple):
     rows: Rows
     metric: np.ndarray  # M (r, r): K = Y M Y'
+    root: np.ndarray  # (r, r) symmetric, its square is M: Z = Y root
     pair_duals: np.ndarray  # (p,)
     triple_duals: np.ndarray  # (t,) of either sign for equalities
     divergence: float  # D(K, K0)
@@ -79,6 +81,34 @@ def problem_rows(constraints: Constraints) -> Rows:
         triples[t],
         is_equality[t],
         triple_answers[t],
+    )
+
+
+def learn_from_answers(
+    Y: np.ndarray,
+    answers: Constraints,
+    *,
+    C: float,
+    sq_bounds: tuple[float, float],
+    gamma: float,
+    loss: str = "hinge",
+    tol: float,
+    max_iter: int = 500,
+    seed: int = 0,
+) -> Learned:
+    """`learn_metric` with one strength C for every answer, times its weight."""
+    rows = problem_rows(answers)
+    return learn_metric(
+        Y,
+        rows,
+        sq_bounds=sq_bounds,
+        gamma=gamma,
+        pair_strengths=C * answers.weights[rows.pair_answers],
+        triple_strengths=C * answers.weights[rows.triple_answers],
+        loss=loss,
+        tol=tol,
+        max_iter=max_iter,
+        rng=np.random.RandomState(seed),
     )
 
 
@@ -149,9 +179,11 @@ def learn_metric(
         if converged:
             break
     divergence = float(np.trace(M) - np.linalg.slogdet(M)[1] - len(M))
+    root = symmetric_root(M)
     if basis is not None:
-        M = np.eye(len(basis)) + basis @ (M - np.eye(len(M))) @ basis.T
-    return Learned(rows, M, pair_duals, triple_duals, divergence, n_iter, converged, collapsed)
+        M, root = _expand(basis, M), _expand(basis, root)
+    duals = pair_duals, triple_duals
+    return Learned(rows, M, root, *duals, divergence, n_iter, converged, collapsed)
 
 
 def violated_answers(
@@ -184,6 +216,11 @@ def _reduce(Y: np.ndarray, rows: Rows):
         return None, spoken_of, pairs, triples
     basis = qr(spoken_of.T, mode="economic")[0]  # (r, p) orthonormal
     return basis, spoken_of @ basis, pairs, triples
+
+
+def _expand(basis: np.ndarray, small: np.ndarray) -> np.ndarray:
+    """The identity (r, r), but for the span of the basis; the same for M and for its root."""
+    return np.eye(len(basis)) + basis @ (small - np.eye(len(small))) @ basis.T
 
 
 def _has_collapsed(M: np.ndarray) -> bool:

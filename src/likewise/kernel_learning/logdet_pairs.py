@@ -23,7 +23,6 @@ from likewise.constraints import check_constraints, warn_unused
 from likewise.kernel_learning.logdet import learn_metric, problem_rows
 from likewise.kernel_learning.starts import fit_start, keep_leading
 from likewise.numerics.pair_distances import percentile_bounds
-from likewise.numerics.psd import symmetric_root
 
 SKMS_BOUNDS = (0.05, 1.95)  # of squared distances under a Gaussian kernel
 
@@ -173,7 +172,7 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.duals_[answers.positions("must_link", "cannot_link")] = fitted.answer_duals(
             pairs_alone.n_answers
         )
-        self.metric_, self.components_ = fitted.metric, symmetric_root(fitted.metric)
+        self.metric_, self.components_ = fitted.metric, fitted.root
         self.divergence_, self.n_iter_ = fitted.divergence, fitted.n_iter
         self.n_answers_used_ = len(rows.pairs)
         self._n_features_out = len(self.components_)

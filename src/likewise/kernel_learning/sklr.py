@@ -27,10 +27,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise.constraints import Constraints, check_constraints
 from likewise.evaluation import held_out_accuracy, search_answers
-from likewise.kernel_learning.logdet import Learned, learn_metric, problem_rows, violated_answers
+from likewise.kernel_learning.logdet import Learned, learn_from_answers, violated_answers
 from likewise.kernel_learning.starts import fit_start
 from likewise.kernels import NystromMap
-from likewise.numerics.psd import symmetric_root
 
 LOSSES = {"hinge": "hinge", "squared_hinge": "squared_hinge", "hard": "hinge", "paper": "paper"}
 C_GRID = (0.3, 0.1, 1.0, 0.03, 3.0)  # of equally good ones the first is taken
@@ -189,7 +188,7 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         fitted = self._learn(Y, answers, self.C_, self.tol, seed)
         self._warn(fitted)
         self.duals_ = fitted.answer_duals(answers.n_answers)
-        self.metric_, self.components_ = fitted.metric, symmetric_root(fitted.metric)
+        self.metric_, self.components_ = fitted.metric, fitted.root
         is_violated = violated_answers(
             Y @ self.components_, answers, gamma=self.gamma, sq_bounds=self.bounds, tol=BROKEN
         )
@@ -287,25 +286,22 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         def trial(C, fit_part, held_out):
             fitted = self._learn(Y, fit_part, C, max(self.tol, TRIAL_TOL), seed)
-            return held_out_accuracy(Y @ symmetric_root(fitted.metric), held_out)
+            return held_out_accuracy(Y @ fitted.root, held_out)
 
         found = search_answers(trial, C_GRID, answers, n_splits=N_SPLITS, random_state=seed)
         return C_DEFAULT if found.best_index is None else C_GRID[found.best_index]
 
     def _learn(self, Y, answers: Constraints, C: float, tol: float, seed: int) -> Learned:
-        rows = problem_rows(answers)
-        weights = answers.weights
-        return learn_metric(
+        return learn_from_answers(
             Y,
-            rows,
+            answers,
+            C=C,
             sq_bounds=self.bounds,
             gamma=self.gamma,
-            pair_strengths=C * weights[rows.pair_answers],
-            triple_strengths=C * weights[rows.triple_answers],
             loss=LOSSES[self.loss],
             tol=tol,
             max_iter=self.max_iter,
-            rng=np.random.RandomState(seed),
+            seed=seed,
         )
 
     def _warn(self, fitted: Learned):
