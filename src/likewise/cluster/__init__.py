@@ -2,6 +2,7 @@
 
 from likewise.cluster.affinity import kernel_affinity
 from likewise.cluster.cop_kmeans import COPKMeans
+from likewise.cluster.counting import Counted, choose_n_clusters
 from likewise.cluster.k_medoids import KMedoids
 from likewise.cluster.kernel_kmeans import KernelKMeans
 from likewise.cluster.mean_shift import KernelMeanShift
@@ -12,6 +13,7 @@ from likewise.cluster.resolutions import Resolutions, resolutions
 
 __all__ = [
     "COPKMeans",
+    "Counted",
     "KMedoids",
     "KernelKMeans",
     "KernelMeanShift",
@@ -19,6 +21,7 @@ __all__ = [
     "Medoids",
     "PCKMeans",
     "Resolutions",
+    "choose_n_clusters",
     "exact_medoids",
     "kernel_affinity",
     "resolutions",

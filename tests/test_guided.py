@@ -1,0 +1,274 @@
+"""The front door: what it promises a user, whatever the answers."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from likewise import ITML, Constraints, GuidedClustering
+from likewise.datasets import load_digits, load_iris, load_wine
+from likewise.evaluation import free_row_score
+from likewise.guided import (
+    AS_THEY_ARE,
+    beats,
+    choose_best,
+    fit_scaler,
+    mean_and_error,
+    nearest_centers,
+    rank_suspects,
+    sample_rows,
+)
+
+
+@parametrize_with_checks([GuidedClustering(n_clusters=2, n_init=2, random_state=0)])
+def test_scikit_learn_accepts_it(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    data = load_digits()
+    rows = np.arange(0, 1797, 3)
+    X, y = data.X[rows] / 16, np.asarray(data.y)[rows]
+    answers = Constraints.from_labels(y, n_must_link=60, n_cannot_link=60, random_state=0)
+    return X, y, answers, GuidedClustering(10, random_state=0).fit(X, constraints=answers)
+
+
+def test_answers_lift_the_digits_also_where_nobody_answered(digits):
+    X, y, answers, model = digits
+    before = model.report_.labels_before
+    assert adjusted_rand_score(y, model.labels_) > adjusted_rand_score(y, before) + 0.1
+    assert free_row_score(y, model.labels_, answers) > free_row_score(y, before, answers) + 0.1
+
+
+def test_predict_is_the_nearest_center_of_what_transform_gives(digits):
+    X, _, _, model = digits
+    Z = model.transform(X)
+    sq_dists = ((Z[:, None] - model.cluster_centers_) ** 2).sum(axis=2)
+    assert_array_equal(model.predict(X), sq_dists.argmin(axis=1))
+    moved = np.flatnonzero(model.predict(X) != model.labels_)
+    assert len(moved) < 0.05 * len(X)
+
+
+def test_the_same_seed_gives_the_same_result_in_one_process_and_in_two(digits):
+    X, _, answers, model = digits
+    again = GuidedClustering(10, random_state=0, n_jobs=2).fit(X, constraints=answers)
+    assert_array_equal(again.labels_, model.labels_)
+    assert_array_equal(again.report_.trial_scores, model.report_.trial_scores)
+
+
+def test_clusters_are_numbered_by_size(digits):
+    counts = np.bincount(digits[3].labels_)
+    assert (np.diff(counts) <= 0).all()
+
+
+def test_the_account_tells_what_was_tried_and_marks_the_choice(digits):
+    report = digits[3].report_
+    text = str(report)
+    assert report.trial_names[0] == str(AS_THEY_ARE)
+    assert f"* {report.trial_scores[report.chosen]:.3f}" in text
+    assert report.trial_names[report.chosen] in report.why
+    assert report.satisfied > report.satisfied_before
+    assert "10, as asked" in text
+
+
+def test_without_answers_it_is_k_means_on_the_features_and_says_so():
+    X = load_iris().X
+    model = GuidedClustering(3, random_state=0).fit(X)
+    kmeans = KMeans(3, n_init=10, random_state=0).fit(X)
+    assert adjusted_rand_score(kmeans.labels_, model.labels_) > 0.97
+    assert_array_equal(model.labels_, model.report_.labels_before)
+    assert_array_equal(model.transform(X), X)
+    assert "no answers" in model.report_.why
+    assert model.learner_ is None
+
+
+def test_few_answers_place_their_rows_and_teach_nothing():
+    X, y = load_iris().X, np.asarray(load_iris().y)
+    answers = Constraints.from_labels(y, n_must_link=4, n_cannot_link=4, random_state=0)
+    model = GuidedClustering(3, random_state=0).fit(X, constraints=answers)
+    assert model.learner_ is None and "8 answers can be held out" in model.report_.why
+    assert model.report_.satisfied >= model.report_.satisfied_before
+
+
+def test_answers_that_say_nothing_leave_the_features_as_they_are():
+    """A learned space has to beat the features by more than chance; coin tosses do not."""
+    X = load_iris().X
+    kept = []
+    for seed in range(5):
+        y = np.random.default_rng(seed).integers(0, 2, len(X))
+        answers = Constraints.from_labels(y, n_odd_one_out=60, random_state=seed)
+        model = GuidedClustering(3, random_state=seed).fit(X, constraints=answers)
+        kept.append(model.report_.chosen == 0)
+    assert sum(kept) >= 3
+
+
+def test_wrong_answers_are_among_the_suspects():
+    wine = load_wine()
+    y = np.asarray(wine.y)
+    answers = Constraints.from_labels(y, n_must_link=60, n_cannot_link=60, random_state=0)
+    pairs, sign = answers.signed_pairs()
+    flipped = np.arange(0, 120, 12)
+    sign[flipped] *= -1
+    told = Constraints(len(y), must_link=pairs[sign > 0], cannot_link=pairs[sign < 0])
+    is_wrong = np.concatenate(
+        [np.isin(np.flatnonzero(sign > 0), flipped), np.isin(np.flatnonzero(sign < 0), flipped)]
+    )
+    suspects = GuidedClustering(3, random_state=0).fit(wine.X, constraints=told).suspects_
+    assert is_wrong[suspects].mean() > 0.5
+    assert is_wrong[suspects].sum() >= 5
+
+
+def test_contradictions_are_told_with_their_witness_and_stop_nothing():
+    X = load_iris().X
+    answers = Constraints(
+        len(X), must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2)], odd_one_out=[(0, 1, 2)] * 3
+    )
+    model = GuidedClustering(3, random_state=0).fit(X, constraints=answers)
+    assert len(model.report_.conflicts) >= 1 and "0" in model.report_.conflicts[0]
+    assert model.report_.conflicts[0] in str(model.report_)
+
+
+def test_the_number_of_clusters_is_found_when_it_is_not_given():
+    wine = load_wine()
+    answers = Constraints.from_labels(wine.y, n_pairs=80, random_state=0)
+    model = GuidedClustering(random_state=0).fit(wine.X, constraints=answers)
+    assert model.n_clusters_ == 3 == len(np.unique(model.labels_))
+
+
+def test_features_of_very_different_size_are_standardized_and_equal_ones_are_not():
+    rng = np.random.default_rng(0)
+    assert fit_scaler(rng.normal(size=(50, 8)), "auto")[0] is None
+    loud, why = fit_scaler(rng.normal(size=(50, 8)) * [1000, *[1] * 7], "auto")
+    assert loud is not None and "1 of 8" in why
+    assert fit_scaler(np.ones((5, 2)), "auto")[0] is None
+    assert fit_scaler(rng.normal(size=(50, 8)), True)[0] is not None
+
+
+def test_scaling_makes_units_not_matter(seed):
+    wine = load_wine()
+    answers = Constraints.from_labels(wine.y, n_pairs=40, random_state=seed)
+    units = 10.0 ** np.arange(-2, 11)[: wine.X.shape[1]]
+    here, there = (
+        GuidedClustering(3, scale=True, random_state=seed).fit(X, constraints=answers)
+        for X in (wine.X, wine.X * units)
+    )
+    assert_array_equal(here.labels_, there.labels_)
+
+
+def test_sparse_rows_give_what_dense_ones_give():
+    X = load_digits().X[:200]
+    answers = Constraints.from_labels(load_digits().y[:200], n_odd_one_out=40, random_state=0)
+    model = GuidedClustering(10, scale=False, random_state=0)
+    dense = model.fit(X, constraints=answers).labels_
+    sparse = model.fit(csr_array(X), constraints=answers).labels_
+    assert_array_equal(dense, sparse)
+    assert_array_equal(model.predict(csr_array(X)), model.predict(X))
+
+
+def test_many_sparse_features_are_reduced():
+    rng = np.random.default_rng(0)
+    X = csr_array(rng.random((150, 400)) * (rng.random((150, 400)) < 0.05))
+    model = GuidedClustering(3, random_state=0).fit(X)
+    assert model.transform(X).shape == (150, 100)
+
+
+def test_a_dataframe_keeps_its_names():
+    wine = load_wine()
+    frame = pd.DataFrame(wine.X, columns=[f"column {i}" for i in range(wine.X.shape[1])])
+    model = GuidedClustering(3, random_state=0).fit(frame)
+    assert list(model.feature_names_in_) == list(frame.columns)
+    assert_array_equal(model.predict(frame), model.labels_)
+
+
+def test_a_learner_of_ones_own_is_used_as_it_is():
+    wine = load_wine()
+    answers = Constraints.from_labels(wine.y, n_pairs=40, random_state=0)
+    given_learner = ITML(random_state=0)
+    model = GuidedClustering(3, learner=given_learner, random_state=0)
+    model.fit(wine.X, constraints=answers)
+    assert isinstance(model.learner_, ITML) and not hasattr(given_learner, "components_")
+    Z = model.learner_.transform(model.scaler_.transform(wine.X))
+    assert_allclose(model.transform(wine.X), Z)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"n_clusters": 0}, ValueError, "n_clusters=0"),
+        ({"n_clusters": "many"}, ValueError, "n_clusters='many'"),
+        ({"scale": "yes"}, ValueError, "scale='yes'"),
+        ({"learner": "itml"}, TypeError, "learner='itml' has no transform"),
+    ],
+)
+def test_bad_settings_end_in_one_line(settings, error, message):
+    with pytest.raises(error, match=message) as caught:
+        GuidedClustering(**settings).fit(load_iris().X)
+    assert "\n" not in str(caught.value)
+
+
+def test_rows_beyond_the_sample_go_to_the_nearest_center(monkeypatch):
+    monkeypatch.setattr("likewise.guided.FIT_ROWS", 100)
+    wine = load_wine()
+    answers = Constraints.from_labels(wine.y, n_pairs=40, random_state=0)
+    model = GuidedClustering(3, random_state=0).fit(wine.X, constraints=answers)
+    rows = sample_rows(178, 100, answers.touched_rows(), 0)
+    assert set(answers.touched_rows()) <= set(rows) and len(rows) < 178
+    assert len(model.labels_) == len(model.report_.labels_before) == 178
+    assert adjusted_rand_score(wine.y, model.labels_) > 0.8
+    untouched = np.setdiff1d(np.arange(178), answers.touched_rows())
+    agree = model.predict(wine.X)[untouched] == model.labels_[untouched]
+    assert agree.all()
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=20)
+def test_a_candidate_is_taken_only_if_it_beats_the_features_by_a_standard_error(seed):
+    rng = np.random.default_rng(seed)
+    credits = rng.integers(0, 2, (4, 30)).astype(float)
+    weights = rng.integers(1, 4, 30).astype(float)
+    best = choose_best(credits, weights)
+    if best:
+        assert beats(credits[best], credits[0], weights)
+    else:
+        means = mean_and_error(credits, weights)[0]
+        rival = int(means.argmax())
+        defended = rival if beats(credits[rival], credits[1], weights) else 1
+        assert not beats(credits[defended], credits[0], weights)
+
+
+def test_suspects_by_hand():
+    honored = np.array([0.0, 0.0, 1.0, 0.0, np.nan])
+    credits = np.array([0.4, 0.1, 0.0, 0.9, np.nan])
+    pulls = np.array([1.0, 1.0, 5.0, 9.0, 0.0])
+    assert_array_equal(rank_suspects(credits, honored, pulls), [1, 0])
+    assert_array_equal(rank_suspects(None, honored, pulls), [3, 0, 1])
+
+
+def test_mean_and_error_by_hand():
+    means, errors = mean_and_error(np.array([[1.0, 0.0, 1.0, 0.0]]), np.ones(4))
+    assert_allclose(means, [0.5])
+    assert_allclose(errors, [np.std([1, 0, 1, 0], ddof=1) / 2])
+
+
+def test_nearest_centers_in_blocks_are_the_same(monkeypatch):
+    X = load_iris().X
+    whole = nearest_centers(lambda rows: rows, X, X[:5])
+    monkeypatch.setattr("likewise.kernels.distances.BLOCK_ENTRIES", 64)
+    assert_array_equal(nearest_centers(lambda rows: rows, X, X[:5]), whole)
+
+
+def test_one_cluster_and_duplicated_rows_are_no_trouble():
+    X = np.repeat(load_iris().X[:10], 5, axis=0)
+    assert_array_equal(GuidedClustering(1, random_state=0).fit(X).labels_, np.zeros(50))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GuidedClustering(random_state=0).fit(X)
