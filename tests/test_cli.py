@@ -1,9 +1,11 @@
 """The commands as a person runs them."""
 
+import re
 import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -42,7 +44,7 @@ def iris(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "method", ["sklr", "itml", "kernel-kmeans", "pck-means", "mpck-means", "cop-kmeans"]
+    "method", ["auto", "sklr", "itml", "kernel-kmeans", "pck-means", "mpck-means", "cop-kmeans"]
 )
 @pytest.mark.filterwarnings("ignore:KernelKMeans cannot use:UserWarning")
 def test_every_method_clusters_a_file_and_applies_to_new_rows(iris, capsys, method):
@@ -63,7 +65,7 @@ def test_every_method_clusters_a_file_and_applies_to_new_rows(iris, capsys, meth
 @pytest.mark.parametrize("ending", ["csv", "parquet", "npy"])
 def test_every_format_gives_the_same_clusters_and_stdout_holds_data_alone(iris, capsys, ending):
     answers = iris / ("rows.jsonl" if ending == "npy" else "answers.csv")
-    source = ("cluster", iris / f"iris.{ending}", "-c", answers, "-k", 3)
+    source = ("cluster", iris / f"iris.{ending}", "-c", answers, "-k", 3, "--method", "itml")
     code, stdout, _ = run(capsys, *source)
     assert code == 0
     assert len(stdout.splitlines()) == 151
@@ -73,6 +75,61 @@ def test_every_format_gives_the_same_clusters_and_stdout_holds_data_alone(iris, 
     assert_array_equal(pd.read_csv(iris / "o.csv").cluster, expected)
     assert_array_equal(pd.read_parquet(iris / "o.parquet").cluster, expected)
     assert_array_equal(np.load(iris / "o.npy"), expected)
+
+
+def test_a_report_shows_what_was_found_beside_the_clusters(iris, capsys):
+    frame = pd.read_csv(iris / "iris.csv").assign(note="seen <b>here</b>")
+    frame.to_csv(iris / "noted.csv", index=False)
+    source = ("cluster", iris / "noted.csv", "-c", iris / "answers.csv", "-k", 3, "-o", "-")
+    shown = ("--text-column", "note", "--image-shape", "2x2", "--report", iris / "r.html")
+    code, stdout, stderr = run(capsys, *source, *shown, "--method", "itml")
+    assert code == 0
+    assert len(stdout.splitlines()) == 151
+    assert "150 rows, 4 features, 80 answers" in stderr
+    assert "answers that hold: " in stderr
+    assert f"report in {iris / 'r.html'}" in stderr
+    html = (iris / "r.html").read_text(encoding="utf-8")
+    assert "noted: what the answers did" in html
+    assert "seen &lt;b&gt;here&lt;/b&gt;" in html
+    assert "flower 17" in html
+    assert "data:image/png" in html
+
+
+def test_the_number_of_clusters_can_be_left_to_find_out(iris, capsys):
+    source = ("cluster", iris / "iris.csv", "-c", iris / "answers.csv", "--method", "itml")
+    code, stdout, stderr = run(capsys, *source)
+    assert code == 0
+    assert re.search(r"^clusters: \d+", stderr, re.M)
+    assert stdout == run(capsys, *source, "-k", "auto")[1]
+
+
+def test_at_a_terminal_the_clusters_go_to_a_file_that_was_not_there(iris, capsys, monkeypatch):
+    monkeypatch.chdir(iris)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    source = ("cluster", "iris.csv", "-k", 3, "--method", "itml")
+    code, stdout, stderr = run(capsys, *source)
+    assert (code, stdout) == (0, "")
+    assert stderr.splitlines()[-1] == "clusters in iris-clusters.csv"
+    assert len(pd.read_csv("iris-clusters.csv")) == 150
+    code, stdout, stderr = run(capsys, *source)
+    assert (code, stdout) == (1, "")
+    assert stderr == (
+        "likewise: iris-clusters.csv is there already. Name a file to write with -o.\n"
+    )
+    assert run(capsys, *source, "-o", "-")[2] == (
+        "likewise: Name a file with -o, or pipe the clusters into something.\n"
+    )
+
+
+def test_a_warning_is_one_line_without_the_place_in_the_code(iris, capsys, monkeypatch):
+    monkeypatch.chdir(iris)
+    Constraints(150, odd_one_out=[(0, 1, 2)]).write("odd.csv")
+    source = ("cluster", "iris.npy", "-c", "odd.csv", "-k", 3, "--method", "pck-means")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        _, _, stderr = run(capsys, *source)
+    (line,) = [line for line in stderr.splitlines() if "warning" in line]
+    assert re.match(r"warning: \w+ .*\.$", line)
 
 
 def test_columns_can_be_chosen_and_standardized(iris, capsys):
@@ -100,8 +157,22 @@ def test_contradictions_are_told_and_do_not_stop_the_work(iris, capsys):
     ("arguments", "words"),
     [
         (("cluster", "nowhere.csv", "-k", 3), "does not exist"),
-        (("cluster", "iris.csv"), "Missing option '-k'"),
-        (("cluster", "iris.csv", "-k", 0), "0 is not in the range"),
+        (("cluster",), "Missing argument 'DATA'"),
+        (("cluster", "iris.csv", "-k", 0), "0 is less than 1"),
+        (("cluster", "iris.csv", "-k", "x"), "'x' is neither a whole number nor auto"),
+        (("cluster", "iris.csv", "--method", "pck-means"), "needs to know how many clusters"),
+        (
+            ("cluster", "iris.csv", "-k", 3, "--method", "pck-means", "--report", "r.html"),
+            "pck-means has nothing to report",
+        ),
+        (("cluster", "iris.csv", "-k", 3, "--report", "r.txt"), "r.txt must end in .html"),
+        (("cluster", "iris.csv", "-k", 3, "--report", "no/r.html"), "no does not exist"),
+        (("cluster", "iris.csv", "-k", 3, "--model", "no/m.likewise"), "no does not exist"),
+        (("cluster", "iris.csv", "-k", 3, "--image-shape", "2"), "Try 8x8, or 32x32x3"),
+        (("cluster", "iris.csv", "-k", 3, "--image-shape", "3x3"), "takes 9 numbers a row"),
+        (("cluster", "iris.csv", "-k", 3, "--text-column", "note"), "no column 'note'"),
+        (("cluster", "iris.npy", "-k", 3, "--text-column", "x"), "no named columns"),
+        (("cluster", "iris.csv", "-k", 3, "--random-state", -1), "likewise: "),
         (("cluster", "iris.csv", "-k", 151, "-o", "o.csv"), "n_clusters=151"),
         (("cluster", "iris.csv", "-k", 3, "-o", "o.txt"), "must end in one of"),
         (("cluster", "iris.csv", "-k", 3, "-o", "no/where.csv"), "does not exist"),
@@ -159,8 +230,6 @@ def test_the_demo_does_its_job_and_leaves_the_files_it_names(tmp_path, capsys):
         float, next(line for line in stdout.splitlines() if "ARI" in line).split()[-2:]
     )
     assert after > before
-    assert {path.name for path in (tmp_path / "demo").iterdir()} == {
-        "digits.png",
-        "answers.csv",
-        "space.likewise",
-    }
+    written = {"digits.png", "answers.csv", "digits.likewise", "report.html"}
+    assert {path.name for path in (tmp_path / "demo").iterdir()} == written
+    assert stdout.splitlines()[-1].endswith(str(tmp_path / "demo" / "report.html"))

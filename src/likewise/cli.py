@@ -5,108 +5,273 @@ failure is one line and a non-zero exit. Heavy imports happen inside the command
 """
 
 import sys
+import warnings
 from pathlib import Path
+from typing import Any
 
 import click
 
 EXPECTED = (ValueError, TypeError, OSError, ImportError)
-METHODS = ("sklr", "itml", "kernel-kmeans", "pck-means", "mpck-means", "cop-kmeans")
+FRONT_DOOR = ("auto", "sklr", "itml")  # methods of GuidedClustering, which a report can tell about
+MAX_MESSAGE = 600  # letters
+CLUSTERERS = {
+    "kernel-kmeans": "KernelKMeans",
+    "pck-means": "PCKMeans",
+    "mpck-means": "MPCKMeans",
+    "cop-kmeans": "COPKMeans",
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class ClusterCount(click.ParamType):
+    """A whole number from 1, or "auto"."""
+
+    name = "cluster count"
+
+    def convert(self, value: Any, param, ctx) -> int | str:
+        if value == "auto":
+            return "auto"
+        try:
+            count = int(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a whole number nor auto.", param, ctx)
+        return count if count >= 1 else self.fail(f"{count} is less than 1.", param, ctx)
+
+
+class ImageShape(click.ParamType):
+    """8x8 or 32x32x3."""
+
+    name = "image shape"
+
+    def convert(self, value: Any, param, ctx) -> tuple[int, ...]:
+        sides = value.lower().split("x")
+        right = len(sides) in (2, 3) and all(side.isdecimal() and int(side) for side in sides)
+        if not right or sides[2:] not in ([], ["3"]):
+            self.fail(f"{value!r} is no shape of a picture. Try 8x8, or 32x32x3.", param, ctx)
+        return tuple(int(side) for side in sides)
+
+
+READABLE = click.Path(exists=True, dir_okay=False)
+WRITABLE = click.Path(dir_okay=False)
+# What several commands take, by the same name and with the same words.
+data_argument = click.argument("data", type=READABLE)
+answers_option = click.option(
+    "-c", "--constraints", "answers", type=READABLE, help="Answer file: .csv, .jsonl or .parquet."
+)
+output_option = click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Write the clusters here: .csv, .parquet or .npy; - is stdout.  "
+    "[default: stdout when piped, else DATA-clusters.csv]",
+)
+id_option = click.option(
+    "--id-column",
+    metavar="NAME",
+    help="Column that names the rows.  [default: id, if there is one]",
+)
+features_option = click.option(
+    "--features", metavar="NAMES", help="Columns to use, separated by commas.  [default: all]"
+)
+seed_option = click.option(
+    "--random-state",
+    default=0,
+    show_default=True,
+    type=int,
+    metavar="SEED",
+    help="Same seed, same result.",
+)
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit status: 0 done, 1 something in the files or settings is wrong (one line says "
+    "what), 2 the command line is, 130 stopped by Ctrl-C.",
+)
 @click.version_option(package_name="likewise")
 def commands() -> None:
     """Cluster rows the way people see them, from a few answers about them.
 
-    Start with "likewise demo". An answer file has one answer a line, with the columns kind, a, b, c
-    (and weight, annotator, asked_at): kind is must_link, cannot_link, odd_one_out, closer or
-    undecided; a, b, c are row numbers from 0, or ids.
+    \b
+    Start with:  likewise demo
+    Your data:   likewise cluster data.csv -c answers.csv -k 10 --report report.html
+
+    An answer file has one answer a line, with the columns kind, a, b, c (and weight, annotator,
+    asked_at): kind is must_link, cannot_link, odd_one_out, closer or undecided; a, b, c are row
+    numbers from 0, or ids.
+
+    \b
+      kind,a,b,c
+      must_link,3,17,
+      cannot_link,3,42,
+      odd_one_out,3,17,42
     """
 
 
 @commands.command()
-@click.option("-o", "--output", default="demo-output", show_default=True, help="Folder to write.")
-@click.option("--answers", default=200, show_default=True, help="How many pairs are answered.")
-@click.option("--random-state", default=0, show_default=True, help="Seed.")
+@click.option(
+    "-o",
+    "--output",
+    default="demo-output",
+    show_default=True,
+    type=click.Path(file_okay=False),
+    help="Folder to write.",
+)
+@click.option(
+    "--answers",
+    default=200,
+    show_default=True,
+    type=click.IntRange(0),
+    metavar="N",
+    help="How many pairs are answered.",
+)
+@seed_option
 def demo(output: str, answers: int, random_state: int) -> None:
-    """Cluster handwritten digits before and after some answers."""
+    """Cluster handwritten digits before and after some answers.
+
+    Takes about a quarter of a minute, needs no data of yours, and leaves a report to look at.
+    """
     from likewise.experiments.demo import run_demo
 
     run_demo(Path(output), n_answers=answers, random_state=random_state, say=click.echo)
 
 
 @commands.command()
-@click.argument("data", type=click.Path(exists=True, dir_okay=False))
+@data_argument
+@answers_option
 @click.option(
-    "-c",
-    "--constraints",
-    "answers",
-    type=click.Path(exists=True, dir_okay=False),
-    help="Answer file: .csv, .jsonl or .parquet.",
+    "-k",
+    "--clusters",
+    default="auto",
+    show_default=True,
+    type=ClusterCount(),
+    metavar="N|auto",
+    help="How many clusters; auto finds out.",
 )
-@click.option("-k", "--clusters", required=True, type=click.IntRange(1), help="How many clusters.")
-@click.option("-o", "--output", default="-", help="Clusters: .csv, .parquet or .npy; - is stdout.")
-@click.option("--model", type=click.Path(dir_okay=False), help="Also save the fitted model here.")
-@click.option("--method", type=click.Choice(METHODS), default="sklr", show_default=True)
-@click.option("--standardize", is_flag=True, help="Give every column mean 0 and variance 1 first.")
-@click.option("--id-column", help="Column that names the rows.  [default: id, if there is one]")
-@click.option("--features", help="Columns to use, separated by commas.  [default: all]")
-@click.option("--random-state", default=0, show_default=True, help="Seed: same seed, same result.")
+@output_option
+@click.option("--report", type=WRITABLE, help="Also write what was found as a web page: .html.")
+@click.option("--model", type=WRITABLE, help="Also save the fitted model, for likewise apply.")
+@click.option(
+    "--method",
+    type=click.Choice((*FRONT_DOOR, *CLUSTERERS)),
+    default="auto",
+    show_default=True,
+    metavar="NAME",
+    help="auto tries several spaces and chooses by answers held out; sklr and itml learn one of "
+    "their own; kernel-kmeans, pck-means, mpck-means and cop-kmeans cluster with the answers.",
+)
+@click.option(
+    "--standardize/--no-standardize",
+    default=None,
+    help="Give every column mean 0 and variance 1 first, or not.  "
+    "[default: where a few columns drown the others]",
+)
+@id_option
+@features_option
+@click.option("--text-column", metavar="NAME", help="Column of text to show in the report.")
+@click.option(
+    "--image-shape",
+    type=ImageShape(),
+    metavar="HxW",
+    help="Show the rows as pictures in the report, such as 8x8.",
+)
+@seed_option
 def cluster(
     data: str,
     answers: str | None,
-    clusters: int,
-    output: str,
+    clusters: int | str,
+    output: str | None,
+    report: str | None,
     model: str | None,
     method: str,
-    standardize: bool,
+    standardize: bool | None,
     id_column: str | None,
     features: str | None,
+    text_column: str | None,
+    image_shape: tuple[int, ...] | None,
     random_state: int,
 ) -> None:
-    """Cluster the rows of DATA (.csv, .parquet or .npy), guided by answers."""
+    """Cluster the rows of DATA (.csv, .parquet or .npy), guided by answers.
+
+    \b
+    likewise cluster data.csv -c answers.csv -k 10 --report report.html
+    likewise cluster data.csv -c answers.csv | head
+
+    Every column must hold numbers, but for one of ids. Without answers the rows are clustered as
+    they are.
+    """
+    output = _check_output(output, data)
+    _check_side_files(report, model)
+    _check_method(method, clusters, report)
     from likewise.constraints import Constraints, check_constraints
     from likewise.datasets.files import read_rows, write_clusters
     from likewise.model_file import save_model
+    from likewise.report import write_report
 
-    _check_output(output)
-    chosen = None if features is None else [name.strip() for name in features.split(",")]
-    rows = read_rows(data, id_column=id_column, features=chosen)
+    rows = read_rows(data, id_column=id_column, features=_names(features), text_column=text_column)
+    images = None if image_shape is None else _as_images(rows.X, image_shape)
     said = None
     if answers is not None:
         said = Constraints.read(answers, n_samples=len(rows.X), ids=rows.ids)
     constraints = check_constraints(said, n_samples=len(rows.X))
     _tell(f"{len(rows.X)} rows, {rows.X.shape[1]} features, {constraints.n_answers} answers")
     _tell_conflicts(constraints)
-    pipeline = _make_pipeline(method, clusters, standardize, random_state)
-    last = pipeline.steps[-1][0]
-    learner = "space" if "space" in pipeline.named_steps else last
-    labels = pipeline.fit_predict(rows.X, **{f"{learner}__constraints": constraints})
-    _tell_satisfaction(constraints, labels)
+    if method in FRONT_DOOR:
+        fitted = _make_front_door(method, clusters, standardize, random_state)
+        labels = fitted.fit(rows.X, constraints=constraints).labels_
+        _tell_choice(fitted, constraints)
+    else:
+        fitted = _make_pipeline(method, clusters, standardize, random_state)
+        labels = fitted.fit_predict(rows.X, clusters__constraints=constraints)
+        _tell_satisfaction(constraints, labels)
     if model is not None:
-        save_model(pipeline, model)
+        save_model(fitted, model)
         _tell(f"model in {model}")
+    if report is not None:
+        write_report(
+            report,
+            fitted,
+            rows.X,
+            constraints=constraints,
+            ids=rows.ids,
+            images=images,
+            texts=rows.texts,
+            feature_names=rows.feature_names,
+            title=f"{Path(data).stem}: what the answers did",
+        )
+        _tell(f"report in {report}")
     write_clusters(output, labels, rows.ids)
+    if output != "-":
+        _tell(f"clusters in {output}")
 
 
 @commands.command()
-@click.argument("model", type=click.Path(exists=True, dir_okay=False))
-@click.argument("data", type=click.Path(exists=True, dir_okay=False))
-@click.option("-o", "--output", default="-", help="Clusters: .csv, .parquet or .npy; - is stdout.")
-@click.option("--id-column", help="Column that names the rows.  [default: id, if there is one]")
-@click.option("--features", help="Columns to use, separated by commas.  [default: all]")
-def apply(model: str, data: str, output: str, id_column: str | None, features: str | None) -> None:
-    """Give the new rows of DATA the clusters of a saved MODEL."""
+@click.argument("model", type=READABLE)
+@data_argument
+@output_option
+@id_option
+@features_option
+def apply(
+    model: str, data: str, output: str | None, id_column: str | None, features: str | None
+) -> None:
+    """Give the new rows of DATA the clusters of a saved MODEL.
+
+    \b
+    likewise cluster data.csv -c answers.csv -k 10 --model m.likewise
+    likewise apply m.likewise new-rows.csv -o new-clusters.csv
+
+    The columns must be those the model was fitted to, in the same order; --features can name them.
+    """
+    output = _check_output(output, data)
     from likewise.datasets.files import read_rows, write_clusters
     from likewise.model_file import load_model
 
-    _check_output(output)
-    chosen = None if features is None else [name.strip() for name in features.split(",")]
-    rows = read_rows(data, id_column=id_column, features=chosen)
+    rows = read_rows(data, id_column=id_column, features=_names(features))
     fitted = load_model(model)
     if not hasattr(fitted, "predict"):
         raise ValueError(f"{model} holds a {type(fitted).__name__}, which gives no clusters.")
     write_clusters(output, fitted.predict(rows.X), rows.ids)
+    if output != "-":
+        _tell(f"clusters in {output}")
 
 
 @commands.command()
@@ -136,27 +301,42 @@ def reproduce(
     run_tables(paper, table, n_runs=runs, n_jobs=jobs, say=click.echo, **folders)
 
 
-def _make_pipeline(method: str, n_clusters: int, standardize: bool, random_state: int):
-    from sklearn.cluster import KMeans
+def _make_front_door(method: str, n_clusters: int | str, standardize: bool | None, seed: int):
+    from likewise.guided import GuidedClustering
+    from likewise.kernel_learning import SKLR
+    from likewise.metric_learning import ITML
+
+    learners = {"sklr": SKLR, "itml": ITML}
+    learner = "auto" if method == "auto" else learners[method](random_state=seed)
+    scale = "auto" if standardize is None else standardize
+    return GuidedClustering(n_clusters, learner=learner, scale=scale, random_state=seed)
+
+
+def _make_pipeline(method: str, n_clusters: int | str, standardize: bool | None, seed: int):
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import StandardScaler
 
     import likewise
 
-    steps: list = [("scale", StandardScaler())] if standardize else []
-    if method in ("sklr", "itml"):
-        learner = likewise.SKLR if method == "sklr" else likewise.ITML
-        steps += [("space", learner(random_state=random_state))]
-        steps += [("clusters", KMeans(n_clusters, n_init=10, random_state=random_state))]
-    else:
-        name = {
-            "kernel-kmeans": "KernelKMeans",
-            "pck-means": "PCKMeans",
-            "mpck-means": "MPCKMeans",
-            "cop-kmeans": "COPKMeans",
-        }[method]
-        steps += [("clusters", getattr(likewise, name)(n_clusters, random_state=random_state))]
-    return Pipeline(steps)
+    clusterer = getattr(likewise, CLUSTERERS[method])(n_clusters, random_state=seed)
+    scale = [("scale", StandardScaler())] if standardize else []
+    return Pipeline([*scale, ("clusters", clusterer)])
+
+
+def _names(features: str | None) -> list[str] | None:
+    return None if features is None else [name.strip() for name in features.split(",")]
+
+
+def _as_images(X, shape: tuple[int, ...]):
+    import math
+
+    if math.prod(shape) != X.shape[1]:
+        told = "x".join(map(str, shape))
+        raise ValueError(
+            f"--image-shape {told} takes {math.prod(shape)} numbers a row, but there are "
+            f"{X.shape[1]} features. Give the height and width of your pictures."
+        )
+    return X.reshape(len(X), *shape)
 
 
 def _tell(words: str) -> None:
@@ -179,13 +359,53 @@ def _tell_satisfaction(constraints, labels) -> None:
         _tell(f"{share:.1%} of the pairs hold in the clusters")
 
 
-def _check_output(output: str) -> None:
-    """Refuse before the work what could not be written after it."""
-    if output == "-" and sys.stdout.isatty():  # data goes to stdout only when it is piped
-        raise ValueError("Name a file with -o, or pipe the clusters into something.")
+def _tell_choice(fitted, constraints) -> None:
+    """What the front door found, in a few lines."""
+    report = fitted.report_
+    _tell(f"features: {report.why_scaled}")
+    _tell(f"space: {report.why}")
+    _tell(f"clusters: {report.why_n_clusters}")
+    if report.satisfied == report.satisfied:  # not nan: some answer could be judged
+        _tell(
+            f"answers that hold: {report.satisfied_before:.0%} before, {report.satisfied:.0%} now"
+        )
+    if len(fitted.suspects_):
+        first = constraints.describe(int(fitted.suspects_[0]))
+        _tell(f"{len(fitted.suspects_)} answers look wrong; the first: {first}")
+
+
+def _check_output(output: str | None, data: str) -> str:
+    """Where the clusters go; refuse before the work what could not be written after it."""
     from likewise.datasets.files import check_output_path
 
+    if output is None and not sys.stdout.isatty():
+        output = "-"
+    elif output is None:
+        output = f"{Path(data).stem}-clusters.csv"
+        if Path(output).exists():
+            raise ValueError(f"{output} is there already. Name a file to write with -o.")
+    elif output == "-" and sys.stdout.isatty():  # data goes to stdout only when it is piped
+        raise ValueError("Name a file with -o, or pipe the clusters into something.")
     check_output_path(output)
+    return output
+
+
+def _check_side_files(report: str | None, model: str | None) -> None:
+    if report is not None and Path(report).suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"--report {report} must end in .html.")
+    for path in (report, model):
+        if path is not None and not Path(path).absolute().parent.is_dir():
+            raise ValueError(f"{Path(path).parent} does not exist. Make the folder first.")
+
+
+def _check_method(method: str, n_clusters: int | str, report: str | None) -> None:
+    if method in FRONT_DOOR:
+        return
+    doors = f"--method {', '.join(FRONT_DOOR[:-1])} or {FRONT_DOOR[-1]}"
+    if n_clusters == "auto":
+        raise click.UsageError(f"{method} needs to know how many clusters: -k 10. Or use {doors}.")
+    if report is not None:
+        raise click.UsageError(f"{method} has nothing to report. Use {doors}.")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -194,7 +414,9 @@ def main(arguments: list[str] | None = None) -> None:
 
     show_progress()
     try:
-        commands.main(args=arguments, prog_name="likewise", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = _warning_teller()
+            commands.main(args=arguments, prog_name="likewise", standalone_mode=False)
     except click.ClickException as error:
         _fail(error.format_message(), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
@@ -202,10 +424,31 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:  # the reader of a pipe went away: head, less
         sys.stderr.close()
         sys.exit(141)
+    except MemoryError as error:
+        _fail(f"not enough memory: {error}" if str(error) else "not enough memory", 1)
     except EXPECTED as error:
-        _fail(" ".join(str(error).split()), 1)
+        _fail(str(error), 1)
+
+
+def _warning_teller():
+    """A warning is one line, told once."""
+    told = set()
+
+    def tell(message, category, filename, lineno, file=None, line=None) -> None:
+        words = f"warning: {_one_line(message)}"
+        if words not in told:
+            told.add(words)
+            _tell(words)
+
+    return tell
+
+
+def _one_line(message) -> str:
+    """Single spaces, and no more than a few lines of a terminal: a cell can hold a novel."""
+    words = " ".join(str(message).split())
+    return words if len(words) <= MAX_MESSAGE else f"{words[:MAX_MESSAGE]} ..."
 
 
 def _fail(message: str, code: int) -> None:
-    click.echo(f"likewise: {message}", err=True)
+    click.echo(f"likewise: {_one_line(message)}", err=True)
     sys.exit(code)

@@ -111,6 +111,11 @@ def test_long_lists_are_cut_and_counted(told):
     assert f"And {50 - N_CONFLICTS} more." in doubts
 
 
+def test_a_cluster_without_rows_is_named_and_shows_none(told):
+    model, X, c = two_clusters(n_clusters_=3, cluster_centers_=np.zeros((3, 2)))
+    assert "Cluster 20 rows, 0 %" in section(told(model, X, constraints=c), "clusters")
+
+
 def test_questions_can_be_given(told):
     model, X, c = two_clusters()
     text = section(told(model, X, constraints=c, questions=[(1, 5), (0, 1, 4)]), "next")

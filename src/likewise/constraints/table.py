@@ -186,7 +186,7 @@ def from_columns(
     points = np.full((n_answers, 3), NO_ROW, dtype=np.int64)
     thirds = columns.get("c") or [None] * n_answers
     for i, (kind, *cells) in enumerate(zip(columns["kind"], columns["a"], columns["b"], thirds)):
-        if kind not in code_of:
+        if not isinstance(kind, str) or kind not in code_of:
             raise ValueError(f"{place(i)}: kind {kind!r} is not one of {', '.join(KINDS)}.")
         codes[i] = code_of[kind]
         width = 2 if codes[i] < N_PAIR_KINDS else 3
@@ -230,7 +230,10 @@ def row_number(cell: Any, row_of: dict[str, int] | None, place: str) -> int:
         row = int(text)
         return int(np.int64(row))
     except (ValueError, OverflowError):
-        raise ValueError(f"{place} = {text!r} is no row number. Pass ids= to go by name.") from None
+        raise ValueError(
+            f"{place} = {text!r} is no row number. Name the rows (ids=, or a column id) to "
+            "go by name."
+        ) from None
 
 
 def parse_weight(cell: Any, name: Name, i: int) -> float:

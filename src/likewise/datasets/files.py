@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from likewise.numerics import table_file
 from likewise.numerics.atomic_file import replacing
 
 ENDINGS = (".csv", ".parquet", ".npy")
+CELLS_AT_ONCE = 1_000_000  # of a memory map
 ID_COLUMN = "id"  # taken for the names of the rows when nothing else is said
 
 
@@ -25,6 +27,7 @@ class Rows(NamedTuple):
     X: np.ndarray  # (n, d) float64, or a memory map of what a .npy file holds
     ids: list[str] | None  # (n,) names of the rows
     feature_names: list[str] | None  # (d,)
+    texts: list[str] | None = None  # (n,) what each row says, of a column that is no feature
 
 
 def read_rows(
@@ -32,6 +35,7 @@ def read_rows(
     *,
     id_column: str | None = None,
     features: Sequence[str] | None = None,
+    text_column: str | None = None,
 ) -> Rows:
     """Read the rows to cluster from a .csv, .parquet or .npy file.
 
@@ -41,25 +45,29 @@ def read_rows(
     id_column : str, default=None
         The column that names the rows; one called "id" is taken when there is one.
     features : sequence of str, default=None
-        The columns to use; all but the names when not given.
+        The columns to use; all but the names and the texts when not given.
+    text_column : str, default=None
+        A column to keep as text, to show and not to cluster by.
     """
     path = Path(path)
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise ValueError(f"{path.name} must end in one of {', '.join(ENDINGS)}.")
     if ending == ".npy":
-        if id_column is not None or features:
+        if id_column is not None or features or text_column is not None:
             raise ValueError(f"{path.name} has no named columns to choose from.")
         return Rows(_read_npy(path), None, None)
     columns = _read_csv(path) if ending == ".csv" else _read_parquet(path)
     if id_column is None and ID_COLUMN in columns:
         id_column = ID_COLUMN
     ids = None if id_column is None else _column(columns, id_column, path)
-    names = [name for name in columns if name != id_column] if not features else list(features)
+    texts = None if text_column is None else _column(columns, text_column, path)
+    others = (name for name in columns if name not in (id_column, text_column))
+    names = list(features) if features else list(others)
     if not names:
         raise ValueError(f"{path.name} has no column of numbers.")
     X = np.stack([_numbers(_column(columns, name, path), name, path) for name in names], axis=1)
-    return Rows(X, None if ids is None else [str(cell) for cell in ids], names)
+    return Rows(X, _as_texts(ids), names, _as_texts(texts))
 
 
 def check_output_path(path: str | os.PathLike) -> None:
@@ -112,10 +120,18 @@ def _read_parquet(path: Path) -> dict[str, list]:
 def _read_npy(path: Path) -> np.ndarray:
     try:
         X = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError):
+    except OSError:
+        raise
+    except Exception:  # its header is Python text: a broken one raises whatever the tokenizer does
         raise ValueError(f"{path.name} is not a .npy file of numbers.") from None
     if X.ndim != 2 or X.dtype.kind not in "fiub" or not X.size:
         raise ValueError(f"{path.name} holds {X.dtype} of shape {X.shape}, not rows of numbers.")
+    for block in gen_batches(len(X), max(1, CELLS_AT_ONCE // X.shape[1])):
+        for row, column in np.argwhere(~np.isfinite(X[block]))[:1]:
+            raise ValueError(
+                f"{path.name}, row {block.start + row}: column {column} is "
+                f"{X[block][row, column]}, not a number. Fill it, or drop the row."
+            )
     return X
 
 
@@ -138,6 +154,10 @@ def _numbers(cells: list, name: str, path: Path) -> np.ndarray:
             "Fill it, drop the row, or name the columns to use with --features."
         )
     return numbers
+
+
+def _as_texts(cells: list | None) -> list[str] | None:
+    return None if cells is None else [str(cell) for cell in cells]
 
 
 def _is_number(cell) -> bool:

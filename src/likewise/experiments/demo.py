@@ -4,15 +4,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 
 from likewise.constraints import Constraints
 from likewise.datasets import load_digits
 from likewise.evaluation import free_row_score, satisfaction_score
-from likewise.kernel_learning import SKLR
+from likewise.guided import GuidedClustering
 from likewise.model_file import save_model
+from likewise.report import write_report
 
 N_CLUSTERS = 10
 
@@ -23,7 +23,6 @@ def run_demo(folder: Path, *, n_answers: int, random_state: int, say: Callable) 
     X, y = digits.X / 16, np.asarray(digits.y)
     say(f"{len(X)} images of handwritten digits, {X.shape[1]} pixels each.")
 
-    before = KMeans(N_CLUSTERS, n_init=10, random_state=random_state).fit_predict(X)
     answers = Constraints.from_labels(
         y,
         n_must_link=n_answers // 2,
@@ -31,28 +30,32 @@ def run_demo(folder: Path, *, n_answers: int, random_state: int, say: Callable) 
         random_state=random_state,
     )
     say(f"Somebody answers {answers.n_answers} questions: do these two belong together?")
-    space = SKLR(start="diffusion", random_state=random_state).fit(X, constraints=answers)
-    Z = space.transform(X)
-    after = KMeans(N_CLUSTERS, n_init=10, random_state=random_state).fit_predict(Z)
+    model = GuidedClustering(N_CLUSTERS, random_state=random_state).fit(X, constraints=answers)
+    before, after = model.report_.labels_before, model.labels_
 
     say("")
     say(f"{'':<44}{'k-means':>9}{'likewise':>10}")
     for what, score in _scores(y, answers).items():
         say(f"{what:<44}{score(before):>9.3f}{score(after):>10.3f}")
     say("")
+    say(f"How: {model.report_.why}")
     say("Answers that pulled hardest:")
-    for position in np.argsort(-space.duals_)[:5]:
+    for position in np.argsort(-model.pulls_, kind="stable")[:5]:
         kind, (a, b), *_ = answers.answer(position)
         say(f"  {kind.replace('_', '-'):<12} a {y[a]} (row {a}) and a {y[b]} (row {b})")
-    say(f"Contradictions among the answers: {len(answers.conflicts())}")
+    say(f"Contradictions among the answers: {len(model.report_.conflicts)}")
 
     folder.mkdir(parents=True, exist_ok=True)
     answers.write(folder / "answers.csv")
-    save_model(space, folder / "space.likewise")
-    written = ["answers.csv", "space.likewise"]
-    if _draw(folder / "digits.png", X, (before, after), Z):
-        written.insert(0, "digits.png (the picture)")
+    save_model(model, folder / "digits.likewise")
+    written = ["answers.csv", "digits.likewise"]
+    if _draw(folder / "digits.png", X, (before, after), model.transform(X)):
+        written.insert(0, "digits.png")
+    pictures = digits.X.reshape(-1, 8, 8)
+    about = {"constraints": answers, "images": pictures, "title": "Handwritten digits"}
+    write_report(folder / "report.html", model, X, **about)
     say(f"In {folder}/: {', '.join(written)}")
+    say(f"The whole story, for a browser: {folder / 'report.html'}")
 
 
 def _scores(y: np.ndarray, answers: Constraints) -> dict[str, Callable[[np.ndarray], float]]:
@@ -76,7 +79,7 @@ def _draw(path: Path, X: np.ndarray, partitions: tuple, Z: np.ndarray) -> bool:
 
     figure = Figure(figsize=(11, 7), layout="constrained")
     halves = figure.add_gridspec(1, 2)
-    titles = ("before: k-means", "after: k-means in the learned space")
+    titles = ("before: k-means", "after: likewise")
     for i, (title, space, labels) in enumerate(zip(titles, (X, Z), partitions)):
         side = figure.add_subfigure(halves[0, i])
         side.suptitle(title)

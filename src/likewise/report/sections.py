@@ -322,7 +322,12 @@ def _cluster(view: View, cluster: int, size: int, n_rows: int, cards: RowCards) 
     extent = element("p", f"{count(size, 'row')}, {percent(size / n_rows)}", class_="extent")
     n_shown = N_PICTURES if cards.images is not None else N_TEXTS if cards.texts else N_ROWS
     typical = [int(row) for row in typical_rows(view, cluster, n_shown)]
-    shown = cards.cards(typical) if cards.can_show else _values(view, cluster, typical, cards)
+    if not typical:  # an empty cluster, or one so small that the sample has none of it
+        shown = None
+    elif cards.can_show:
+        shown = cards.cards(typical)
+    else:
+        shown = _values(view, cluster, typical, cards)
     return element("article", heading, extent, shown, class_="cluster")
 
 
