@@ -181,7 +181,7 @@ def learn_metric(
     divergence = float(np.trace(M) - np.linalg.slogdet(M)[1] - len(M))
     root = symmetric_root(M)
     if basis is not None:
-        M, root = _expand(basis, M), _expand(basis, root)
+        M, root = expand(basis, M), expand(basis, root)
     duals = pair_duals, triple_duals
     return Learned(rows, M, root, *duals, divergence, n_iter, converged, collapsed)
 
@@ -218,7 +218,7 @@ def _reduce(Y: np.ndarray, rows: Rows):
     return basis, spoken_of @ basis, pairs, triples
 
 
-def _expand(basis: np.ndarray, small: np.ndarray) -> np.ndarray:
+def expand(basis: np.ndarray, small: np.ndarray) -> np.ndarray:
     """The identity (r, r), but for the span of the basis; the same for M and for its root."""
     return np.eye(len(basis)) + basis @ (small - np.eye(len(small))) @ basis.T
 
