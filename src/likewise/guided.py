@@ -7,7 +7,7 @@ The spaces that are tried stand in CANDIDATES: log-det learning (SKLR) from two 
 strengths, and ITML where there are pairs. Each is judged by answers that it has not seen, in two
 ways at once: do its distances foretell them, and do its clusters. A rival must beat the default by
 more than a standard error to replace it, and so must whatever is taken beat the features as they
-are: learning must not hurt.
+are, also by answers about rows that no other answer spoke of: learning must not hurt.
 Decision 7 has the measurements behind these choices.
 """
 
@@ -33,8 +33,14 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise.cluster import PCKMeans, choose_n_clusters
-from likewise.constraints import Constraints, check_constraints
-from likewise.evaluation import answer_credits, cross_credits, honored_answers, satisfaction_score
+from likewise.constraints import Constraints, Split, check_constraints
+from likewise.evaluation import (
+    answer_credits,
+    cross_credits,
+    honored_answers,
+    is_judgeable,
+    satisfaction_score,
+)
 from likewise.kernel_learning import SKLR
 from likewise.kernel_learning.logdet import learn_from_answers
 from likewise.kernel_learning.starts import fit_start
@@ -50,6 +56,9 @@ TRIAL_ROWS = 600  # rows that candidates are tried on, beside those that answers
 TRIAL_TOL = 1e-2  # enough to tell one candidate from another
 TRIAL_STARTS = 2  # of k-means
 FIT_ROWS = 10_000  # rows that are learned from and clustered; the others go to the nearest center
+PRICE = 0.5  # of a broken pair, in half mean squared distances
+N_LANDMARKS = 1000
+SHARE = 0.95  # of a start's spectrum; the last hundredths cost more time than they are worth
 MOST_FEATURES = 256  # that ITML is tried with: its cost grows with their square
 
 
@@ -68,7 +77,9 @@ class Candidate(NamedTuple):
     def make(self, seed: int) -> SKLR | ITML | None:
         """The learner, not fitted; None for the features as they are."""
         if self.method == "SKLR":
-            return SKLR(start=self.start, C=self.C, random_state=seed)
+            return SKLR(
+                start=self.start, C=self.C, share=SHARE, n_landmarks=N_LANDMARKS, random_state=seed
+            )
         return ITML(random_state=seed) if self.method == "ITML" else None
 
 
@@ -429,28 +440,51 @@ def choose_space(
     X, answers: Constraints, n_clusters: int | None, *, seed: int, n_jobs: int | None
 ) -> Choice:
     """Try every candidate on held-out answers; the features as they are win unless beaten."""
-    n_judged = np.count_nonzero(~np.isnan(_cross(X, AS_THEY_ARE, answers, n_clusters, seed)))
+    splits = list(answers.folds(N_SPLITS, random_state=seed))
+    plain = cross(X, AS_THEY_ARE, splits, answers, n_clusters, seed)
+    n_judged = np.count_nonzero(~np.isnan(plain))
     if n_judged < MIN_JUDGED:
         few = "no answers" if not answers.n_answers else f"{n_judged} answers can be held out"
         why = f"the features as they are: {few}, and {MIN_JUDGED} are needed to learn a space."
         return Choice(None, (), np.empty(0), np.empty(0), -1, why, None)
-    tried = [AS_THEY_ARE, *CANDIDATES]
+    tried = list(CANDIDATES)
     if len(answers.positions("must_link", "cannot_link")) and X.shape[1] <= MOST_FEATURES:
         tried.append(LINEAR)
     spaces = {start: start_space(start, X, seed) for start in {one.start for one in tried}}
     run = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_cross)(spaces[one.start], one, answers, n_clusters, seed) for one in tried
+        delayed(cross)(spaces[one.start], one, splits, answers, n_clusters, seed) for one in tried
     )
-    credits = np.array(list(track(run, "trying spaces", total=len(tried))))
+    credits = np.array([plain, *track(run, "trying spaces", total=len(tried))])
+    tried.insert(0, AS_THEY_ARE)
     judged = ~np.isnan(credits).any(axis=0)
     weights = answers.weights[judged]
     best = choose_best(credits[:, judged], weights)
     scores, errors = mean_and_error(credits[:, judged], weights)
-    why = (
-        f"{tried[best]}: it foretells {scores[best]:.0%} of {judged.sum()} held-out answers, the "
-        f"features as they are {scores[0]:.0%}."
-    )
+    told = f"it foretells {scores[best]:.0%} of {judged.sum()} held-out answers"
+    if best == 0:
+        why = f"{AS_THEY_ARE}: {told}, and no learned space does better by a standard error."
+    else:
+        why = f"{tried[best]}: {told}, {AS_THEY_ARE} {scores[0]:.0%}."
+        one = tried[best]
+        if not helps_new_rows(X, spaces[one.start], one, answers, n_clusters, seed):
+            best = 0
+            why = f"{AS_THEY_ARE}: {one} does better only where answers were given."
     return Choice(tried[best].make(seed), tried, scores, errors, best, why, credits[best])
+
+
+def helps_new_rows(X, Y, one: Candidate, answers: Constraints, n_clusters, seed: int) -> bool:
+    """Whether answers about rows that no other answer spoke of prefer the learned space.
+
+    Where answers are dense, those held out speak of rows that the others have moved already.
+    """
+    splits = list(answers.row_folds(N_SPLITS, random_state=seed))
+    if sum(is_judgeable(split.held_out).sum() for split in splits) < MIN_JUDGED:
+        return True
+    learned = cross(Y, one, splits, answers, n_clusters, seed)
+    plain = cross(X, AS_THEY_ARE, splits, answers, n_clusters, seed)
+    judged = ~np.isnan(learned) & ~np.isnan(plain) & (answers.weights > 0)
+    gains = (learned - plain)[judged]
+    return bool(np.average(gains, weights=answers.weights[judged]) >= 0)
 
 
 def choose_best(credits: np.ndarray, weights: np.ndarray) -> int:
@@ -479,12 +513,19 @@ def start_space(start: str, X: np.ndarray, seed: int) -> np.ndarray:
     """Coordinates of a start, in units of its mean squared distance, as SKLR takes them."""
     if start == "linear":
         return X
-    Y = fit_start(start, X, random_state=seed).transform(X)
+    Y = fit_start(start, X, share=SHARE, n_landmarks=N_LANDMARKS, random_state=seed).transform(X)
     return Y / np.sqrt(2 * Y.var(axis=0).sum() or 1.0)
 
 
-def _cross(Y, one: Candidate, answers: Constraints, n_clusters: int | None, seed: int):
-    """Credits of held-out answers in the space that a candidate learns from coordinates Y."""
+def cross(
+    Y: np.ndarray,
+    one: Candidate,
+    splits: Sequence[Split],
+    answers: Constraints,
+    n_clusters: int | None,
+    seed: int,
+) -> np.ndarray:
+    """Credits (n_answers,) of held-out answers in what a candidate learns from coordinates Y."""
 
     def judge(fit_part, held_out):
         Z = learn_space(Y, one, fit_part, seed)
@@ -495,7 +536,7 @@ def _cross(Y, one: Candidate, answers: Constraints, n_clusters: int | None, seed
         together = labels[:, None] == np.arange(n_clusters)
         return (credits + answer_credits(together, held_out)) / 2
 
-    return cross_credits(judge, answers, n_splits=N_SPLITS, random_state=seed)
+    return cross_credits(judge, splits, answers.n_answers)
 
 
 def learn_space(Y: np.ndarray, one: Candidate, answers: Constraints, seed: int) -> np.ndarray:
@@ -520,13 +561,15 @@ def learn_space(Y: np.ndarray, one: Candidate, answers: Constraints, seed: int) 
 
 
 def place(Z, answers: Constraints, n_clusters: int, n_init: int, seed: int) -> Placed:
-    """k-means with soft pairs, the largest cluster first."""
-    model = PCKMeans(n_clusters, n_init=n_init, random_state=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what it would say stands in the report
-        labels = model.fit_predict(Z, constraints=answers)
-    order = np.argsort(-np.bincount(labels, minlength=n_clusters), kind="stable")
-    return Placed(np.argsort(order)[labels], model.cluster_centers_[order])
+    """k-means, then soft pairs from its centers where there are any; the largest cluster first."""
+    model = KMeans(n_clusters, n_init=n_init, random_state=seed).fit(Z)
+    if len(answers.positions("must_link", "cannot_link")):
+        model = PCKMeans(n_clusters, weight=PRICE, init=model.cluster_centers_)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what it would say stands in the report
+            model.fit(Z, constraints=answers)
+    order = np.argsort(-np.bincount(model.labels_, minlength=n_clusters), kind="stable")
+    return Placed(np.argsort(order)[model.labels_], model.cluster_centers_[order])
 
 
 def nearest_centers(map_rows, X, centers: np.ndarray) -> np.ndarray:

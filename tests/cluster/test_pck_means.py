@@ -216,3 +216,19 @@ def test_pairs_make_digits_better_than_plain_k_means(seed):
     c = Constraints.from_labels(y, n_must_link=1000, n_cannot_link=1000, random_state=seed)
     model = PCKMeans(10, n_init=3, random_state=seed).fit(X / 16, constraints=c)
     assert adjusted_rand_score(y, model.labels_) > 0.85  # plain k-means: .67
+
+
+def test_given_centers_are_where_it_starts():
+    """Two rows between two centers each: whoever starts there stays there."""
+    X = np.array([[0.0], [1.0], [10.0], [11.0], [20.0], [21.0]])
+    left = PCKMeans(2, init=[[5.0], [20.5]]).fit(X)
+    right = PCKMeans(2, init=[[0.5], [15.0]]).fit(X)
+    assert_array_equal(left.labels_, [0, 0, 0, 0, 1, 1])
+    assert_array_equal(right.labels_, [0, 0, 1, 1, 1, 1])
+    assert_allclose(left.cluster_centers_, [[5.5], [20.5]])
+
+
+@pytest.mark.parametrize("init", [[[1.0]], [[1.0, 2.0], [3.0, 4.0]], "best"])
+def test_centers_that_do_not_fit_are_refused(init):
+    with pytest.raises(ValueError, match="init"):
+        PCKMeans(2, init=init).fit([[0.0], [1.0], [2.0]])

@@ -69,3 +69,37 @@ def test_a_share_outside_zero_and_one_is_refused(share):
         Constraints(3).split(share)
     with pytest.raises(ValueError, match="n_splits=1"):
         next(Constraints(3).folds(1))
+
+
+@given(st.integers(0, 10_000))
+def test_row_folds_hold_out_answers_about_rows_that_the_fit_part_has_not_seen(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, 20)
+    y[:6] = [0, 0, 1, 1, 2, 2]
+    c = Constraints.from_labels(y, n_pairs=15, n_odd_one_out=10, random_state=seed)
+    splits = list(c.row_folds(3, random_state=seed))
+    held_out = np.concatenate([split.held_out_at for split in splits])
+    assert len(np.unique(held_out)) == len(held_out)
+    for split in splits:
+        seen, unseen = (set(part.touched_rows()) for part in split)
+        assert not seen & unseen
+        assert split.held_out == c.subset(split.held_out_at)
+        n_mixed = c.n_answers - split.fit_part.n_answers - split.held_out.n_answers
+        mixed = [bool(set(a.points) - seen) for a in c.answers()]
+        assert n_mixed <= sum(mixed)
+
+
+def test_row_folds_by_hand():
+    c = Constraints(4, must_link=[(0, 1), (2, 3), (0, 2)], closer=[(0, 1, 2)])
+    for seed in range(20):
+        for fit_part, held_out in c.row_folds(2, random_state=seed):
+            if set(held_out.touched_rows()) == {0, 1}:
+                assert held_out == Constraints(4, must_link=[(0, 1)])
+                assert fit_part == Constraints(4, must_link=[(2, 3)])
+                return
+    pytest.fail("no seed put rows 0 and 1 together")
+
+
+def test_one_row_fold_is_refused():
+    with pytest.raises(ValueError, match="n_splits=1"):
+        next(Constraints(3).row_folds(1))

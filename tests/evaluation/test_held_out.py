@@ -164,8 +164,8 @@ def test_cross_credits_judge_every_answer_by_what_has_not_seen_it(seed):
         seen.append({str(answer) for answer in fit_part.answers()})
         return answer_credits(Z, held_out)
 
-    credits = cross_credits(judge, answers, n_splits=4, random_state=seed)
     splits = list(answers.folds(4, random_state=seed))
+    credits = cross_credits(judge, splits, answers.n_answers)
     splits = [split for split in splits if is_judgeable(split.held_out).any()]
     assert len(seen) == len(splits) >= 2
     for told, split in zip(seen, splits):

@@ -15,10 +15,16 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, check_scalar, validate_data
 
-from likewise.cluster.checks import check_settings, order_clusters, warn_conflicts, warn_outcome
+from likewise.cluster.checks import (
+    check_choice,
+    check_settings,
+    order_clusters,
+    warn_conflicts,
+    warn_outcome,
+)
 from likewise.cluster.soft_pairs import (
     Moves,
     prepare_moves,
@@ -48,9 +54,12 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         The price is in units of what a row at the mean squared distance from the mean of all rows
         costs in one cluster. False takes ``weight`` as it is, as the paper does: then rows in
         other units give other clusters.
+    init : "k-means++" or array-like of shape (n_clusters, n_features), default="k-means++"
+        Centers to start from, once; or ``n_init`` starts of its own, the first made of must-linked
+        groups, the others by k-means++.
     n_init : int, default=5
-        Starts; the one with the least objective is kept. The first is made of must-linked groups,
-        the others by k-means++.
+        Starts; the one with the least objective is kept. Raising it finds better clusters and takes
+        longer.
     max_iter : int, default=300
         Steps of one start.
     tol : float, default=1e-4
@@ -97,6 +106,7 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         *,
         weight=0.5,
         relative=True,
+        init="k-means++",
         n_init=5,
         max_iter=300,
         tol=1e-4,
@@ -105,6 +115,7 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         self.n_clusters = n_clusters
         self.weight = weight
         self.relative = relative
+        self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -127,6 +138,8 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         constraints = check_constraints(constraints, n_samples=len(X))
         check_settings(self, len(X))
+        if isinstance(self.init, str):
+            check_choice("init", self.init, ("k-means++",))
         check_scalar(self.weight, "weight", (int, float, np.number), min_val=0)
         self.n_answers_used_ = warn_unused(self, constraints, used=("must_link", "cannot_link"))
         self.conflicts_ = warn_conflicts(self, constraints)
@@ -139,15 +152,18 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         moves = prepare_moves(pairs, sign > 0, closure.components)
         positions = constraints.positions("must_link", "cannot_link")
         price = self.weight * unit * constraints.weights[positions]
-        starts = starting_centers(
-            rows,
-            np.ones(len(rows)),
-            cluster_means(rows, closure.components, closure.n_components),
-            closure.sizes,
-            n_clusters=self.n_clusters,
-            n_init=self.n_init,
-            rng=check_random_state(self.random_state),
-        )
+        if isinstance(self.init, str):
+            starts = starting_centers(
+                rows,
+                np.ones(len(rows)),
+                cluster_means(rows, closure.components, closure.n_components),
+                closure.sizes,
+                n_clusters=self.n_clusters,
+                n_init=self.n_init,
+                rng=check_random_state(self.random_state),
+            )
+        else:
+            starts = iter([self._given_centers(X.shape[1]) - center])
         fits = (
             descend(rows, moves, price, centers, max_iter=self.max_iter, tol=self.tol)
             for centers in starts
@@ -176,6 +192,15 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         return np.argmin(sq_distances(X, self.cluster_centers_), axis=1)
+
+    def _given_centers(self, n_features: int) -> np.ndarray:
+        centers = check_array(self.init, dtype=np.float64, input_name="init")
+        if centers.shape != (self.n_clusters, n_features):
+            raise ValueError(
+                f"init has shape {centers.shape}, but n_clusters={self.n_clusters} centers of "
+                f"{n_features} features are needed."
+            )
+        return centers
 
 
 class Fitted(NamedTuple):

@@ -399,6 +399,22 @@ class Constraints:
         for fold in range(n_splits):
             yield self._split_by(turn[questions] % n_splits != fold)
 
+    def row_folds(self, n_splits: int, *, random_state=None) -> Iterator[Split]:
+        """``n_splits`` splits by rows: answers about one part of them, and about none of that part.
+
+        What is held out speaks of rows that the fit part has never seen. Answers about rows of both
+        kinds are in neither, so it takes many answers: of pairs one in ``n_splits`` is held out.
+        """
+        if n_splits < 2:
+            raise ValueError(f"n_splits={n_splits} must be at least 2.")
+        part = check_random_state(random_state).permutation(self.n_samples) % n_splits
+        points = self._table.points
+        for fold in range(n_splits):
+            inside = np.append(part == fold, False)[points]  # NO_ROW is -1
+            is_row = points != NO_ROW
+            held_out_at = np.flatnonzero((inside | ~is_row).all(axis=1))
+            yield Split(self.subset(~inside.any(axis=1)), self.subset(held_out_at), held_out_at, 0)
+
     def questions(self) -> np.ndarray:
         """(n_answers,) the question each answer is to: the rows it speaks of, in any order."""
         rows = np.sort(self._table.points, axis=1)

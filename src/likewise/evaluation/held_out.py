@@ -14,11 +14,11 @@ takes both kinds: must-links alone, or cannot-links alone, cannot be judged. Gue
 odd ones out and 1/2 on everything else. The accuracy is the mean credit by weight.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from likewise.constraints import Constraints, check_constraints
+from likewise.constraints import Constraints, Split, check_constraints
 from likewise.evaluation.satisfaction import (
     check_coordinates,
     weighted_mean,
@@ -104,10 +104,8 @@ def answer_credits(Z, constraints) -> np.ndarray:
 
 def cross_credits(
     judge: Callable[[Constraints, Constraints], np.ndarray],
-    constraints: Constraints,
-    *,
-    n_splits: int = 5,
-    random_state=None,
+    splits: Iterable[Split],
+    n_answers: int,
 ) -> np.ndarray:
     """Credit of each answer by something that was learned without it.
 
@@ -116,16 +114,16 @@ def cross_credits(
     judge : callable
         ``judge(fit_part, held_out)`` learns from the first answers and gives a credit to each of
         the second, nan where it cannot: ``answer_credits(Z, held_out)`` unless there is a reason.
-    constraints : Constraints
-    n_splits : int, default=5
-        Folds of answers. Raising it learns from more of them each time, and takes longer.
-    random_state : int, RandomState or None, default=None
-        Deals the questions to the folds; with an int, two judges see the same folds.
+    splits : iterable of Split
+        From ``constraints.folds``, or from ``constraints.row_folds`` to judge by answers about rows
+        that were not learned from either.
+    n_answers : int
+        Of the constraints that were split.
 
     Returns
     -------
     ndarray of shape (n_answers,)
-        nan where an answer cannot be judged, or the others give it away.
+        nan where an answer cannot be judged, was never held out, or is given away by the others.
 
     Examples
     --------
@@ -134,11 +132,11 @@ def cross_credits(
     >>> answers = Constraints(3, odd_one_out=[(0, 1, 2), (1, 2, 0)])
     >>> def judge(fit_part, held_out):  # learns nothing, for once
     ...     return answer_credits([[0.0], [1.0], [5.0]], held_out)
-    >>> cross_credits(judge, answers, n_splits=2, random_state=0)
+    >>> cross_credits(judge, answers.folds(2, random_state=0), answers.n_answers)
     array([1., 0.])
     """
-    credits = np.full(constraints.n_answers, np.nan)
-    for split in constraints.folds(n_splits, random_state=random_state):
+    credits = np.full(n_answers, np.nan)
+    for split in splits:
         if is_judgeable(split.held_out).any():
             credits[split.held_out_at] = judge(split.fit_part, split.held_out)
     return credits
