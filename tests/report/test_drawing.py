@@ -29,8 +29,14 @@ def test_both_axes_have_one_scale_and_up_is_up():
 
 def test_the_number_of_a_cluster_stands_on_one_of_its_dots():
     placed = np.array([[0, 0], [0, 9], [9, 0], [9, 9], [1, 1]])
-    assert middle(placed).tolist() in placed.tolist()
-    assert_array_equal(middle(np.array([[0, 0], [1, 0], [50, 9]])), [1, 0])
+    assert middle(placed, []).tolist() in placed.tolist()
+    assert_array_equal(middle(np.array([[0, 0], [1, 0], [50, 9]]), []), [1, 0])
+
+
+def test_numbers_keep_clear_of_each_other_where_they_can():
+    placed = np.array([[0, 0], [1, 0], [50, 9]])
+    assert_array_equal(middle(placed, [np.array([0, 5])]), [50, 9])
+    assert_array_equal(middle(placed, [np.array([0, 5]), np.array([50, 5])]), [1, 0])
 
 
 def test_a_map_has_a_dot_a_row_a_path_a_cluster_and_its_lines():

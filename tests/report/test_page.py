@@ -93,6 +93,15 @@ def test_answers_that_the_report_was_not_given_are_asked_for(told):
     assert "pass constraints= to see them" in section(told(model, X), "answers")
 
 
+def test_of_answers_that_pull_alike_those_that_did_not_hold_before_come_first(told):
+    pulls = np.array([1.0, 1, 1, 0, 0, 0])
+    model, X, c = two_clusters(pulls_=pulls, labels_before=[0, 0, 0, 1, 0, 1], violated_=[2])
+    text = section(told(model, X, constraints=c), "answers")
+    parts = [r"must_link\[1\]", r"must_link\[0\]", r"cannot_link\[0\]"]
+    marks = ["holds, did not before", "pullholds|pull holds", "does not hold"]
+    assert re.search(".*".join(f"(?:{mark}).*{part}" for mark, part in zip(marks, parts)), text)
+
+
 def test_answers_that_pull_nothing_are_not_listed(told):
     model, X, c = two_clusters(pulls_=np.zeros(6))
     assert "No answer pulled" in section(told(model, X, constraints=c), "answers")

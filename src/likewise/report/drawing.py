@@ -12,6 +12,7 @@ import numpy as np
 from likewise.report.markup import Markup, element, join
 
 WIDTH, HEIGHT, MARGIN = 480, 400, 16  # units of the drawing; it stretches with the page
+NUMBER_SIZE = 18  # of the number of a cluster, which stands on one of its dots
 N_COLORS = 10
 
 
@@ -38,8 +39,10 @@ def map_svg(
     for kind, (i, j) in lines:
         (x1, y1), (x2, y2) = placed[[i, j]]
         groups.append(element("path", d=f"M{x1} {y1}L{x2} {y2}", class_=f"answer {kind}"))
+    spots: list[np.ndarray] = []
     for cluster in clusters:
-        x, y = middle(placed[labels == cluster])
+        spots.append(middle(placed[labels == cluster], spots))
+        x, y = spots[-1]
         groups.append(element("text", cluster, x=x, y=y, class_=f"number in-{cluster}"))
     box = f"0 0 {WIDTH} {HEIGHT}"
     return element("svg", *groups, viewBox=box, role="img", aria_label=words, class_="map")
@@ -57,10 +60,13 @@ def place(points: np.ndarray) -> np.ndarray:
     return np.rint(placed).astype(int)
 
 
-def middle(placed: np.ndarray) -> np.ndarray:
-    """The dot nearest to the median, so that a number never stands where its cluster is not."""
+def middle(placed: np.ndarray, taken: list[np.ndarray]) -> np.ndarray:
+    """The dot of a cluster nearest to its median that keeps clear of the numbers placed already."""
     off = np.abs(placed - np.median(placed, axis=0)).sum(axis=1)
-    return placed[off.argmin()]
+    clear = np.ones(len(placed), dtype=bool)
+    for spot in taken:
+        clear &= np.abs(placed - spot).max(axis=1) >= NUMBER_SIZE
+    return placed[np.where(clear | ~clear.any(), off, np.inf).argmin()]
 
 
 def bar(share: float, words: str, class_: str = "") -> Markup:

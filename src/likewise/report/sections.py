@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from likewise.constraints import Constraints
-from likewise.evaluation import satisfaction_score
+from likewise.evaluation import honored_answers, satisfaction_score
 from likewise.evaluation.satisfaction import Satisfaction
 from likewise.report.drawing import bar, color_class, map_svg
 from likewise.report.markup import Markup, element, join
@@ -137,13 +137,17 @@ def answers(model, constraints: Constraints | None, pulled: Sequence[int], cards
         words = "No answer pulled on the space: it keeps them all as it is, or could use none."
         return Section("answers", title, element("p", words))
     pulls, broken = model.pulls_, set(map(int, model.violated_))
+    held = held_before(model, constraints)
     strongest = float(pulls[pulled[0]])
     told = []
     for position in pulled:
         share = float(pulls[position]) / strongest
         strength = bar(share, percent(share) + " of the strongest pull")
-        state = ("bad", "does not hold") if position in broken else ("good", "holds")
-        mark = element("span", state[1], class_=f"mark {state[0]}")
+        if position in broken:
+            mark = element("span", "does not hold", class_="mark bad")
+        else:
+            words = "holds" if held[position] else "holds, did not before"
+            mark = element("span", words, class_="mark good")
         meter = element("p", strength, " ", mark, class_="pull")
         told.append(_answer(constraints, position, cards, meter))
     n_pulling = int(np.count_nonzero(pulls))
@@ -267,11 +271,17 @@ def by_kind(model, X, constraints: Constraints, when: str) -> Satisfaction:
 
 
 def hardest_pulled(model, constraints: Constraints | None) -> list[int]:
-    """Positions of the answers that pulled hardest, the hardest first."""
+    """Positions of the answers that pulled hardest; of equals, those first that did not hold."""
     if constraints is None:
         return []
-    order = np.argsort(-model.pulls_, kind="stable")[:N_PULLED]
+    held = held_before(model, constraints)
+    order = np.lexsort((held, -model.pulls_))[:N_PULLED]
     return [int(position) for position in order if model.pulls_[position] > 0]
+
+
+def held_before(model, constraints: Constraints) -> np.ndarray:
+    """(n_answers,) whether the clusters before honored a pair; True for triples."""
+    return honored_answers(constraints, model.report_.labels_before) != 0
 
 
 def rows_of(constraints: Constraints | None, positions: Sequence[int]) -> list[int]:
