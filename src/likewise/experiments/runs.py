@@ -27,7 +27,7 @@ from likewise.datasets import fetch
 from likewise.numerics.atomic_file import replacing
 from likewise.numerics.progress import track
 
-PAPERS = ("sklr",)  # modules of this room that have TABLES
+PAPERS = ("sklr", "guided")  # modules of this room that have TABLES
 PACKAGES = ("likewise", "numpy", "scipy", "scikit-learn")
 
 Settings = Mapping[str, Any]
@@ -52,6 +52,7 @@ class Table:
     data: Callable[[], Iterable[str]] = tuple  # the sets it needs, by name
     published: Callable[[Mapping[str, str]], str] | None = None  # a cell's figure in the paper
     draw: Callable[[list[Record], Path], None] | None = None  # writes an SVG
+    conclude: Callable[[list[Record]], str] | None = None  # Markdown to stand above the table
 
 
 class Summary(NamedTuple):
@@ -167,7 +168,9 @@ def section(table: Table, path: Path, records: list[Record]) -> str:
     head = f"{len(records)} runs, seed" + (f"s 0 to {seeds[-1]}" if len(seeds) > 1 else " 0")
     head += f", {unsettled} of them stopped before they had settled" if unsettled else ""
     origins = [line[2:].strip() for line in _whole_lines(path) if line.startswith("# ")]
-    return f"{markdown(table, records)}\n{head}.\n" + "".join(f"{one}.\n" for one in origins)
+    verdict = f"{table.conclude(records)}\n" if table.conclude else ""
+    text = f"{verdict}{markdown(table, records)}\n{head}.\n"
+    return text + "".join(f"{one}.\n" for one in origins)
 
 
 def write_section(page: Path, name: str, text: str) -> None:

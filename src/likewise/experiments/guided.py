@@ -1,0 +1,308 @@
+"""What the front door promises, measured: `likewise reproduce guided [TABLE]`.
+
+There is no paper behind these. Sets with an even place in the list of labelled sets were used to
+tune the front door, the others were not, and the two halves are reported apart. Sets beyond 1,000
+rows are thinned by class. Scores are the adjusted Rand index (ARI), also of the rows that no answer
+touches ("free rows").
+"""
+
+import resource
+import sys
+import time
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from functools import lru_cache
+from multiprocessing import get_context
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+from likewise.constraints import Constraints
+from likewise.datasets import Dataset, labelled_sets, load_digits
+from likewise.evaluation import free_row_score
+from likewise.experiments.runs import Record, Table, summarize
+from likewise.guided import GuidedClustering, fit_scaler
+from likewise.metric_learning import ITML
+
+N_INIT = 10
+MOST_ROWS = 1000
+KINDS = ("pairs", "odd one out")
+COUNTS = (10, 30, 100, 300)
+METHODS = ("k-means", "no answers", "guided")
+FREE = "ARI of free rows"
+MIN_FREE = 20  # free rows below which there is nothing to score
+
+RIVALS = ("k-means", "ITML", "guided")
+N_PAIRS = 200
+
+DIGIT_PAIRS = (200, 2000)
+NOISE = (0.0, 0.1, 0.2)
+ROWS = (200, 2_000, 20_000, 200_000, 1_000_000)
+SIZE_MEASURES = ("ARI", "seconds", "peak memory in MB")
+
+
+def run_harm(*, data: str, kind: str, answers: int, method: str, seed: int) -> dict[str, float]:
+    """ARI with answers, without, and of k-means on the same rows."""
+    X, y = load(data)
+    told = draw(y, kind, answers, seed)
+    if method == "k-means":
+        labels = plain_labels(data, seed)
+    elif method == "no answers":
+        labels = own_labels(data, seed)
+    else:
+        labels = guided(X, y, told, seed).labels_
+    free = np.setdiff1d(np.arange(len(y)), told.touched_rows())
+    free_score = free_row_score(y, labels, told) if len(free) >= MIN_FREE else np.nan
+    return {"ARI": adjusted_rand_score(y, labels), FREE: free_score}
+
+
+def run_rival(*, data: str, method: str, seed: int) -> dict[str, float]:
+    """ARI from the same 200 pairs, half of them must-links, on the same features."""
+    X, y = load(data)
+    told = draw(y, "pairs", N_PAIRS, seed)
+    if method == "guided":
+        return {"ARI": adjusted_rand_score(y, guided(X, y, told, seed).labels_)}
+    if method == "ITML":
+        X = ITML(random_state=seed).fit(X := scaled(X), constraints=told).transform(X)
+        return {"ARI": adjusted_rand_score(y, kmeans(X, y, seed))}
+    return {"ARI": adjusted_rand_score(y, plain_labels(data, seed))}
+
+
+def run_digits(*, pairs: int, noise: float, method: str, seed: int) -> dict[str, float]:
+    """ARI on scikit-learn's digits over 16, and how well wrong answers are found."""
+    digits = load_digits()
+    X, y = digits.X / 16, np.asarray(digits.y)
+    half = pairs // 2
+    told = Constraints.from_labels(
+        y, n_must_link=half, n_cannot_link=half, noise=noise, random_state=seed
+    )
+    nothing = {"precision": np.nan, "recall": np.nan}
+    if method == "ITML":
+        Z = ITML(random_state=seed).fit(X, constraints=told).transform(X)
+        return {"ARI": adjusted_rand_score(y, kmeans(Z, y, seed))} | nothing
+    if method == "k-means":
+        return {"ARI": adjusted_rand_score(y, kmeans(X, y, seed))} | nothing
+    model = guided(X, y, told, seed)
+    found = precision_and_recall(model.suspects_, wrong_pairs(told, y)) if noise else nothing
+    return {"ARI": adjusted_rand_score(y, model.labels_)} | found
+
+
+def run_count(*, data: str, pairs: int, seed: int) -> dict[str, float]:
+    """The number of clusters found from pairs drawn at random, beside the true one."""
+    X, y = load(data)
+    told = Constraints.from_labels(y, n_pairs=pairs, random_state=seed)
+    model = GuidedClustering(random_state=seed).fit(X, constraints=told)
+    return {
+        "clusters": model.n_clusters_,
+        "classes": len(np.unique(y)),
+        "ARI": adjusted_rand_score(y, model.labels_),
+    }
+
+
+def run_size(*, rows: int, seed: int) -> dict[str, float]:
+    """One call on made data of many rows, in a process of its own."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
+        return fresh.submit(measure_size, rows, seed).result()
+
+
+def measure_size(rows: int, seed: int) -> dict[str, float]:
+    X, y = make_blobs(rows, n_features=20, centers=12, cluster_std=3.0, random_state=seed)
+    y //= 2  # six classes, of two blobs each
+    told = Constraints.from_labels(y, n_must_link=100, n_cannot_link=100, random_state=seed)
+    started = time.process_time()
+    labels = guided(X.astype(np.float32), y, told, seed).labels_
+    seconds = time.process_time() - started
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+    return dict(zip(SIZE_MEASURES, (adjusted_rand_score(y, labels), seconds, peak)))
+
+
+def guided(X: np.ndarray, y: np.ndarray, told: Constraints | None, seed: int) -> GuidedClustering:
+    model = GuidedClustering(len(np.unique(y)), n_init=N_INIT, random_state=seed)
+    return model.fit(X, constraints=told)
+
+
+def scaled(X: np.ndarray) -> np.ndarray:
+    """The features as the front door takes them, for a fair comparison."""
+    scaler, _ = fit_scaler(X, "auto")
+    return X if scaler is None else scaler.transform(X)
+
+
+def kmeans(X: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
+    return KMeans(len(np.unique(y)), n_init=N_INIT, random_state=seed).fit_predict(X)
+
+
+@lru_cache(maxsize=64)
+def plain_labels(data: str, seed: int) -> np.ndarray:
+    """k-means on the features as they come; the cells of a seed share it."""
+    X, y = load(data)
+    return kmeans(X, y, seed)
+
+
+@lru_cache(maxsize=64)
+def own_labels(data: str, seed: int) -> np.ndarray:
+    X, y = load(data)
+    return guided(X, y, None, seed).labels_
+
+
+def draw(y: np.ndarray, kind: str, n_answers: int, seed: int) -> Constraints:
+    if kind == "pairs":
+        half = n_answers // 2
+        return Constraints.from_labels(y, n_must_link=half, n_cannot_link=half, random_state=seed)
+    return Constraints.from_labels(y, n_odd_one_out=n_answers, random_state=seed)
+
+
+def wrong_pairs(told: Constraints, y: np.ndarray) -> np.ndarray:
+    """(n_answers,) which pairs the labels contradict."""
+    pairs, sign = told.signed_pairs()
+    return (y[pairs[:, 0]] == y[pairs[:, 1]]) != (sign > 0)
+
+
+def precision_and_recall(suspects: np.ndarray, is_wrong: np.ndarray) -> dict[str, float]:
+    found = is_wrong[suspects].sum()
+    return {
+        "precision": found / len(suspects) if len(suspects) else np.nan,
+        "recall": found / is_wrong.sum() if is_wrong.any() else np.nan,
+    }
+
+
+@lru_cache(maxsize=64)
+def thinned() -> dict[str, Dataset]:
+    return {data.name: data for data in labelled_sets(MOST_ROWS)}
+
+
+def load(name: str) -> tuple[np.ndarray, np.ndarray]:
+    data = thinned()[name]
+    return np.asarray(data.X, dtype=np.float64), np.asarray(data.y)
+
+
+@lru_cache(maxsize=1)
+def names() -> tuple[str, ...]:
+    return tuple(data.name for data in labelled_sets(30))
+
+
+def half_of(data: str) -> str:
+    return "tuned on" if names().index(data) % 2 == 0 else "other"
+
+
+def conclude_harm(records: list[Record]) -> str:
+    """For each half and number of answers: how often answers helped, and where they hurt."""
+    lines = ["| half | answers | kind | rows | sets | better | hurt |", "| --- " * 7 + "|"]
+    for measure, what in (("ARI", "all"), (FREE, "free")):
+        for half in ("tuned on", "other"):
+            for kind in KINDS:
+                for count in COUNTS:
+                    part = [
+                        record
+                        for record in records
+                        if half_of(record["data"]) == half
+                        and (record["kind"], record["answers"]) == (kind, str(count))
+                        and record[measure] != "nan"
+                    ]
+                    if part:
+                        better, hurt, n_sets = compare(part, measure)
+                        cells = (half, str(count), kind, what, str(n_sets), f"{better:.0%}")
+                        lines.append("| " + " | ".join((*cells, ", ".join(hurt) or "none")) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def compare(records: list[Record], measure: str) -> tuple[float, list[str], int]:
+    """Share of sets where guided is above both others, and those where it is a standard error
+    below the better of them."""
+    found = summarize(records, ("data", "method"), measure)
+    sets = list(dict.fromkeys(record["data"] for record in records))
+    sets = [one for one in sets if all((one, method) in found for method in METHODS)]
+    better, hurt = 0, []
+    for one in sets:
+        mean, error, _ = found[one, "guided"]
+        bar = max(found[one, method].mean for method in METHODS[:2])
+        better += mean > bar
+        if mean < bar - np.nan_to_num(error):
+            hurt.append(f"{one} {mean - bar:+.3f}")
+    return better / max(len(sets), 1), hurt, len(sets)
+
+
+def conclude_rivals(records: list[Record]) -> str:
+    found = summarize(records, ("data", "method"), "ARI")
+    lines = []
+    for half in ("tuned on", "other"):
+        sets = [one for one in names() if half_of(one) == half and (one, "ITML") in found]
+        if sets:
+            gaps = {one: found[one, "guided"].mean - found[one, "ITML"].mean for one in sets}
+            below = [f"{one} {gap:+.3f}" for one, gap in gaps.items() if gap < -0.02]
+            wins = sum(gap > 0 for gap in gaps.values())
+            lines.append(
+                f"Sets {half}: above ITML on {wins} of {len(sets)}; more than .02 below it on "
+                f"{', '.join(below) or 'none'}."
+            )
+    return "\n".join(lines) + "\n"
+
+
+def conclude_counts(records: list[Record]) -> str:
+    gaps = np.array([float(one["clusters"]) - float(one["classes"]) for one in records])
+    right, near = np.mean(gaps == 0), np.mean(np.abs(gaps) <= 1)
+    return f"Right in {right:.0%} of {len(gaps)} runs, within one in {near:.0%}.\n"
+
+
+def cells_of(**choices: Iterable) -> list[dict]:
+    """Every combination, the first choice slowest."""
+    cells: list[dict] = [{}]
+    for name, values in choices.items():
+        cells = [{**cell, name: value} for cell in cells for value in list(values)]
+    return cells
+
+
+TABLES = (
+    Table(
+        "harm",
+        "ARI with a few answers, with none, and of k-means: answers must not hurt",
+        cells=lambda: cells_of(data=names(), kind=KINDS, answers=COUNTS, method=METHODS),
+        run=run_harm,
+        rows=("data", "kind", "answers"),
+        columns="method",
+        measures=("ARI", FREE),
+        data=names,
+        conclude=conclude_harm,
+    ),
+    Table(
+        "rivals",
+        f"ARI from {N_PAIRS} pairs, half of them must-links",
+        cells=lambda: cells_of(data=names(), method=RIVALS),
+        run=run_rival,
+        rows=("data",),
+        columns="method",
+        data=names,
+        conclude=conclude_rivals,
+    ),
+    Table(
+        "digits",
+        "Digits: ARI by pairs and the share of them that is wrong, and what suspects are worth",
+        cells=lambda: cells_of(pairs=DIGIT_PAIRS, noise=NOISE, method=RIVALS),
+        run=run_digits,
+        rows=("pairs", "noise"),
+        columns="method",
+        measures=("ARI", "precision", "recall"),
+    ),
+    Table(
+        "counts",
+        "The number of clusters found, beside the number of classes",
+        cells=lambda: cells_of(data=names(), pairs=(0, 100, 300)),
+        run=run_count,
+        rows=("data",),
+        columns="pairs",
+        measures=("clusters", "classes", "ARI"),
+        data=names,
+        conclude=conclude_counts,
+    ),
+    Table(
+        "size",
+        "One call from 200 to 1,000,000 made rows: CPU seconds and peak memory",
+        cells=lambda: cells_of(rows=ROWS),
+        run=run_size,
+        rows=(),
+        columns="rows",
+        measures=SIZE_MEASURES,
+    ),
+)

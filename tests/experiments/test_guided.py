@@ -1,0 +1,88 @@
+"""What is concluded from the front door's runs, on records made up for it."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from likewise.constraints import Constraints
+from likewise.experiments import guided
+
+
+def record(data, method, ari, **more):
+    return {"data": data, "method": method, "ARI": str(ari), guided.FREE: "nan", **more}
+
+
+def test_a_set_is_hurt_when_it_falls_a_standard_error_below_the_better_baseline():
+    runs = {"k-means": (0.5, 0.5), "no answers": (0.3, 0.3), "guided": (0.4, 0.44)}
+    records = [record("a", name, ari) for name, aris in runs.items() for ari in aris]
+    records += [record("b", name, max(aris)) for name, aris in runs.items() for _ in range(2)]
+    records += [record("c", name, {"guided": 0.9}.get(name, 0.1)) for name in runs]
+    better, hurt, n_sets = guided.compare(records, "ARI")
+    assert n_sets == 3
+    assert better == pytest.approx(1 / 3)
+    assert hurt == ["a -0.080", "b -0.060"]
+
+
+def test_within_a_standard_error_is_not_hurt():
+    records = [record("a", "k-means", 0.5)] * 2 + [record("a", "no answers", 0.5)] * 2
+    records += [record("a", "guided", 0.3), record("a", "guided", 0.6)]
+    assert guided.compare(records, "ARI") == (0.0, [], 1)
+
+
+def test_both_halves_of_the_sets_are_told_apart(monkeypatch):
+    monkeypatch.setattr(guided, "names", lambda: ("a", "b"))
+    more = {"kind": "pairs", "answers": "10"}
+    records = [
+        record(data, method, 0.9 if (data, method) == ("a", "guided") else 0.5, **more)
+        for data in "ab"
+        for method in guided.METHODS
+    ]
+    text = guided.conclude_harm(records)
+    assert "| tuned on | 10 | pairs | all | 1 | 100% | none |" in text
+    assert "| other | 10 | pairs | all | 1 | 0% | none |" in text
+
+
+def test_rivals_name_the_sets_that_fall_short(monkeypatch):
+    monkeypatch.setattr(guided, "names", lambda: ("a", "b", "c"))
+    aris = {"a": 0.9, "b": 0.7, "c": 0.47}
+    records = [record(data, "ITML", 0.5) for data in aris]
+    records += [record(data, "guided", ari) for data, ari in aris.items()]
+    text = guided.conclude_rivals(records)
+    assert "Sets tuned on: above ITML on 1 of 2; more than .02 below it on c -0.030." in text
+    assert "Sets other: above ITML on 1 of 1; more than .02 below it on none." in text
+
+
+def test_counts_are_right_or_near():
+    records = [{"clusters": str(k), "classes": "3"} for k in (3, 4, 7, 3)]
+    assert guided.conclude_counts(records) == "Right in 50% of 4 runs, within one in 75%.\n"
+
+
+def test_wrong_pairs_are_those_the_labels_contradict():
+    told = Constraints(4, must_link=[(0, 1), (0, 2)], cannot_link=[(0, 3), (2, 3)])
+    assert_array_equal(guided.wrong_pairs(told, np.array([0, 0, 1, 1])), [False, True, False, True])
+
+
+def test_precision_and_recall_by_hand():
+    is_wrong = np.array([True, True, False, False])
+    found = guided.precision_and_recall(np.array([0, 2]), is_wrong)
+    assert found == {"precision": 0.5, "recall": 0.5}
+
+
+def test_a_small_run_of_each_kind_scores_between_0_and_1(monkeypatch):
+    monkeypatch.setattr(guided, "MOST_ROWS", 60)
+    guided.thinned.cache_clear()
+    try:
+        scores = [
+            guided.run_harm(data="iris", kind=kind, answers=10, method=method, seed=0)["ARI"]
+            for kind in guided.KINDS
+            for method in guided.METHODS
+        ]
+        scores += [
+            guided.run_rival(data="iris", method=method, seed=0)["ARI"] for method in guided.RIVALS
+        ]
+        scores.append(guided.run_count(data="iris", pairs=30, seed=0)["ARI"])
+        assert all(0.2 < score <= 1 for score in scores)
+    finally:
+        guided.thinned.cache_clear()
+        guided.plain_labels.cache_clear()
+        guided.own_labels.cache_clear()
