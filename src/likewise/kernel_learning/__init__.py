@@ -1,6 +1,9 @@
-"""Kernels learned from answers: SKLR from triples and pairs, LogDetPairs from pairs."""
+"""Kernels learned from answers: SKLR from triples and pairs, the others from pairs."""
 
+from likewise.kernel_learning.alignment import KernelAlignment
 from likewise.kernel_learning.logdet_pairs import LogDetPairs
+from likewise.kernel_learning.npk import NPK
+from likewise.kernel_learning.simple_npk import SimpleNPK
 from likewise.kernel_learning.sklr import SKLR
 
-__all__ = ["SKLR", "LogDetPairs"]
+__all__ = ["NPK", "SKLR", "KernelAlignment", "LogDetPairs", "SimpleNPK"]

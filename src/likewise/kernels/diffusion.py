@@ -153,6 +153,11 @@ def interpolation_weights(X, rows, n_neighbors: int = 10) -> csr_array:
     n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
     k = min(n_neighbors, n - 1) or 1
     indices, sq_dists = nearest_rows(X, rows, min(k + 1, n))
+    return weights_by_distance(indices, sq_dists, n)
+
+
+def weights_by_distance(indices: np.ndarray, sq_dists: np.ndarray, n: int) -> csr_array:
+    """The same from the k + 1 nearest of n rows, nearest first, and their squared distances."""
     dists = np.sqrt(sq_dists)
     nearest, reach = dists[:, :1], dists[:, -1:]
     # (R - d_j)/d_j times d_1: finite on a training row, where d_1 = 0.

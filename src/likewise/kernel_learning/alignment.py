@@ -1,0 +1,230 @@
+"""KernelAlignment: the mix of a few kernels that agrees best with the pairs.
+
+    K = sum_k mu_k K_k,     mu = argmin over mu >= 0 of  mu' S mu - 2 a' mu
+    a_k = sum over pairs of T_ij (K_k)_ij,    S_kl = <K_k, K_l>
+
+Every K_k is centered and has trace 1 first. The minimum has, up to scale, the largest alignment
+a' mu / sqrt(mu' S mu) between K and the pairs that any nonnegative mix has; it is a nonnegative
+least-squares problem of as many unknowns as there are kernels. In the end mu sums to 1.
+Reference: cristianini2001 and lanckriet2004, as the baseline MPK of hoi2007, which names linear,
+polynomial and RBF kernels but no degree and no width: we take 2 and the median distance.
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.optimize import nnls
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from likewise.constraints import check_constraints, warn_unused
+from likewise.kernel_learning.pairs import MergedPairs, merge_pairs
+from likewise.kernel_learning.starts import ALL_ROWS, N_LANDMARKS
+from likewise.kernels import choose_landmarks, kernel_function, nystrom_map
+from likewise.numerics.psd import CUTOFF
+
+SETTINGS: dict[str, dict] = {"polynomial": {"degree": 2}, "rbf": {"bandwidth": "median"}}
+
+
+class KernelAlignment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Learn how much each of a few kernels counts, from must-link and cannot-link pairs.
+
+    A handful of weights is all it learns: a few pairs are enough, and many do not make it better.
+    Where the right kernel is not a mix of the given ones, use ``SKLR`` or ``NPK``.
+
+    Parameters
+    ----------
+    kernels : sequence of str or callable, default=("linear", "polynomial", "rbf")
+        Kernels to mix, by name ("linear", "polynomial" of degree 2, "rbf" with the median distance
+        as its width, "gaussian", "cosine") or as functions of two sets of rows.
+    n_landmarks : int or None, default=None
+        Rows that stand for all; None takes all up to 2,000 rows and 1,000 beyond. Raising it comes
+        nearer to the full kernels.
+    random_state : int, RandomState instance or None, default=None
+        Draws the landmarks.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_kernels,)
+        What each kernel counts, summing to 1.
+    alignment_ : float
+        Cosine between the mix and the pairs, 0 without pairs.
+    space_ : NystromMap
+        Coordinates of any rows, before centering.
+    center_ : ndarray of shape (n_directions,)
+        Mean of the landmarks there.
+    n_answers_used_ : int
+        Pairs of weight > 0.
+    n_features_in_ : int
+        Features seen in ``fit``.
+
+    References
+    ----------
+    cristianini2001, lanckriet2004, hoi2007
+
+    Examples
+    --------
+    >>> from likewise import Constraints, KernelAlignment
+    >>> from likewise.datasets import load_iris
+    >>> iris = load_iris()
+    >>> pairs = Constraints.from_labels(iris.y, n_must_link=30, n_cannot_link=30, random_state=0)
+    >>> KernelAlignment().fit(iris.X, constraints=pairs).weights_.round(2)
+    array([0., 0., 1.])
+    """
+
+    def __init__(
+        self,
+        *,
+        kernels=("linear", "polynomial", "rbf"),
+        n_landmarks=None,
+        random_state=None,
+    ):
+        self.kernels = kernels
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
+
+    def fit(self, X, y=None, *, constraints=None):
+        """Learn the weights.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n_samples, n_features)
+        y : None
+            Ignored; it is here for scikit-learn.
+        constraints : Constraints, default=None
+            Its must-links and cannot-links are used. Without any, all kernels count alike.
+
+        Returns
+        -------
+        self : KernelAlignment
+        """
+        X = self._validate(X, reset=True)
+        answers = check_constraints(constraints, n_samples=X.shape[0])
+        warn_unused(self, answers, used=("must_link", "cannot_link"))
+        merged = merge_pairs(answers)
+        self.n_answers_used_ = len(merged.answers)
+        if not len(self.kernels):
+            raise ValueError("kernels is empty. Name at least one, as 'rbf'.")
+        landmarks = X[self._landmarks(X, answers.touched_rows())]
+        kernels = tuple(named_kernel(kernel, landmarks) for kernel in self.kernels)
+        means, grams = zip(*(center_gram(kernel(landmarks)) for kernel in kernels))
+        inner = np.array([[np.vdot(one, other) for other in grams] for one in grams])
+        traces = np.array([np.trace(gram) for gram in grams])
+        scales = np.divide(
+            1.0, traces, out=np.ones(len(traces)), where=traces > 0
+        )  # 0: all rows equal
+        inner *= np.outer(scales, scales)
+        agreements = scales * [
+            pair_agreement(kernel, X, landmarks, mean, merged)
+            for kernel, mean in zip(kernels, means)
+        ]
+        self.weights_, self.alignment_ = align(inner, agreements)
+        if self.n_answers_used_:
+            self.alignment_ /= np.sqrt(np.square(merged.weights).sum())
+            if not (agreements > 0).any():
+                warnings.warn(
+                    "No kernel has must-links more alike than cannot-links: all count the same. "
+                    "Name other kernels, or use NPK.",
+                    UserWarning,
+                )
+        self.space_ = nystrom_map(WeightedKernels(kernels, self.weights_ * scales), landmarks)
+        self.center_ = self.space_.transform(landmarks).mean(axis=0)
+        self._n_features_out = len(self.center_)
+        return self
+
+    def transform(self, X):
+        """Map rows to the space whose inner products are the mixed, centered kernel.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n_samples, n_features)
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_directions)
+        """
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        return self._coordinates(X).astype(X.dtype, copy=False)
+
+    def kernel(self, X, Y=None):
+        """The learned kernel between rows: ``transform(X) @ transform(Y).T``."""
+        check_is_fitted(self)
+        Z = self._coordinates(self._validate(X, reset=False))
+        return Z @ (Z if Y is None else self._coordinates(self._validate(Y, reset=False))).T
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _coordinates(self, X) -> np.ndarray:
+        return self.space_.transform(X) - self.center_
+
+    def _landmarks(self, X, touched: np.ndarray) -> np.ndarray:
+        n = X.shape[0]
+        n_landmarks = self.n_landmarks or (n if n <= ALL_ROWS else N_LANDMARKS)
+        if n_landmarks >= n:
+            return np.arange(n)
+        forced = touched if len(touched) <= n_landmarks / 2 else ()
+        return choose_landmarks(X, n_landmarks, forced=forced, random_state=self.random_state)
+
+    def _validate(self, X, *, reset):
+        return validate_data(
+            self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedKernels:
+    """A weighted sum of kernels, itself a kernel."""
+
+    kernels: tuple  # of k(X, Y) -> (n, m)
+    weights: np.ndarray  # (len(kernels),)
+
+    def __call__(self, X, Y=None) -> np.ndarray:
+        used = np.flatnonzero(self.weights)
+        return sum(self.weights[k] * self.kernels[k](X, Y) for k in used)
+
+
+def named_kernel(kernel, X) -> Callable:
+    """A kernel by name, with the settings that the baseline has, or a function as it is."""
+    settings = SETTINGS.get(kernel, {}) if isinstance(kernel, str) else {}
+    return kernel_function(kernel, X, **settings)
+
+
+def center_gram(K: np.ndarray) -> tuple[float, np.ndarray]:
+    """The mean of K (n, n), and K about the mean row: H K H with H = I - 11'/n."""
+    means = K.mean(axis=0)
+    return float(means.mean()), K - means - means[:, None] + means.mean()
+
+
+def pair_agreement(kernel: Callable, X, landmarks, mean: float, merged: MergedPairs) -> float:
+    """Sum over the pairs of weight times sign times the kernel, centered on the landmarks."""
+    if not len(merged.pairs):
+        return 0.0
+    touched, local = np.unique(merged.pairs, return_inverse=True)
+    i, j = local.reshape(-1, 2).T
+    rows = X[touched]
+    row_means = kernel(rows, landmarks).mean(axis=1)
+    centered = kernel(rows)[i, j] - row_means[i] - row_means[j] + mean
+    return float((merged.weights * merged.signs) @ centered)
+
+
+def align(inner: np.ndarray, agreements: np.ndarray) -> tuple[np.ndarray, float]:
+    """Weights (k,) >= 0 that sum to 1 and have the largest agreement for their length; and that.
+
+    Where nothing agrees, all weigh the same.
+    """
+    uniform = np.full(len(agreements), 1 / len(agreements))
+    values, vectors = eigh(inner)
+    kept = values > CUTOFF * values[-1]
+    if not kept.any():
+        return uniform, 0.0
+    root = np.sqrt(values[kept])
+    weights, _ = nnls(vectors[:, kept].T * root[:, None], vectors[:, kept].T @ agreements / root)
+    weights = weights / weights.sum() if weights.any() else uniform
+    return weights, float(weights @ agreements / np.sqrt(weights @ inner @ weights))

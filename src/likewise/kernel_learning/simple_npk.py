@@ -1,0 +1,358 @@
+"""SimpleNPK: nonparametric kernels of bounded size, in closed form or by a smooth dual.
+
+    min over K >= 0, tr(K^p) <= B   tr(L K) + 2 sum_k loss_k(T_k K_ij)
+    linear          loss_k(z) = -c_k z
+    hinge           loss_k(z) = c_k max(0, 1 - z)
+    squared_hinge   loss_k(z) = c_k / 2 max(0, 1 - z)^2
+
+With A = sum_k a_k T_k E_ij - L, E_ij = e_i e_j' + e_j e_i', and A+ its positive part, the best
+kernel for multipliers a is
+
+    K(a) = (B / tr A+^(p / (p - 1)))^(1 / p)  A+^(1 / (p - 1)),      B v v' for p = 1
+
+v the leading eigenvector. A linear loss has a = c: one eigen-decomposition. The others maximize
+
+    J(a) = 2 sum_k (a_k - a_k^2 / (2 c_k)) - B^(1/p) |A+|_(p/(p-1))     over a >= 0
+    J(a) = 2 sum_k a_k                     - B^(1/p) |A+|_(p/(p-1))     over 0 <= a <= c
+
+by L-BFGS-B, with the eigenvalue norm |.|; dJ/da_k = 2 (1 - a_k / c_k - T_k K_ij(a)), without the
+middle term for the hinge. A is sparse, and has no more positive eigenvalues than there are pairs.
+Reference: zhuang2011. We differ from it in the solver, and in p = 1 for the linear loss alone:
+the others have no smooth dual there, and NPK solves the hinge, whose delta bounds the trace.
+"""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.optimize import minimize
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import eigsh
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from likewise.constraints import check_constraints, warn_unused
+from likewise.kernel_learning.neighbor_map import affinity_graph, neighbor_map, start_embedding
+from likewise.kernel_learning.pairs import MergedPairs, merge_pairs
+from likewise.kernels import laplacian
+from likewise.numerics.interior_point import Pairs
+from likewise.numerics.psd import fix_signs
+
+LOSSES = ("linear", "hinge", "squared_hinge")
+SMALL = 1500  # rows up to which all eigenvalues are found, densely
+
+
+class SimpleNPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Learn a nonparametric kernel of bounded size from pairs, on graphs of any length.
+
+    The cousin of ``NPK`` for many rows and many pairs: where that minimizes the kernel's size, this
+    bounds it, and an eigen-solver does the rest. The linear loss takes one decomposition, but goes
+    on pulling pairs that are well satisfied; the others stop at the margin.
+
+    Parameters
+    ----------
+    loss : {"squared_hinge", "hinge", "linear"}, default="squared_hinge"
+        What a pair costs that lacks some of its margin.
+    p : float, default=2.0
+        The size that is bounded is tr(K^p). Lowering it toward 1 favors few directions; 1, for the
+        linear loss, leaves one.
+    bound : float or None, default=None
+        B, None for n_samples^((p + 1) / 2), halfway between a kernel of rank one and one of full
+        rank. Raising it makes the margin of 1 easier to reach. With a linear loss it is only a
+        scale.
+    c : float or None, default=None
+        Cost of a pair, counted in both orders; an answer of weight w costs c w. None is 1, and 0.1
+        with the linear loss, which never stops pulling. Raising it follows the pairs more closely.
+    affinity : {"euclidean", "precomputed"}, default="euclidean"
+        As for ``NPK``: X is rows, or a symmetric similarity, dense or CSR.
+    n_neighbors : int or None, default=5
+        Neighbors in the graph, and of a new row. Raising it spreads what pairs say further.
+    delta : float, default=0.01
+        Smallest eigenvalue of L. Raising it lowers all eigenvalues of the kernel alike.
+    n_components : int, default=60
+        Directions that are looked for beyond 1,500 rows, the leading ones; up to there all are
+        found. Raising it comes nearer to the optimum and takes longer.
+    tol : float, default=1e-6
+        Relative gap at which the hinges stop, where all directions are found.
+    max_iter : int, default=200
+        Steps of L-BFGS-B.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, rank)
+        Rows in the learned space: ``kernel_ = embedding_ @ embedding_.T``.
+    kernel_ : ndarray of shape (n_samples, n_samples)
+        Made when asked for.
+    duals_ : ndarray of shape (n_answers,)
+        The multiplier of each answer.
+    objective_, bound_ : float
+        Value of the kernel, and the dual value, below which no kernel can get.
+    gap_ : float
+        (objective_ - bound_) / max(1, |bound_|): certified; NaN where directions were left out.
+    space_ : NeighborMap
+        Coordinates for any rows.
+    n_iter_ : int
+        Steps made.
+    n_answers_used_ : int
+        Pairs of weight > 0.
+    n_features_in_ : int
+        Features seen in ``fit``.
+
+    See Also
+    --------
+    NPK : The kernel of least size, certified.
+
+    References
+    ----------
+    zhuang2011
+
+    Examples
+    --------
+    >>> from likewise import Constraints, SimpleNPK
+    >>> from likewise.datasets import make_double_spiral
+    >>> spiral = make_double_spiral(random_state=0)
+    >>> pairs = Constraints.from_labels(spiral.y, n_must_link=30, n_cannot_link=30, random_state=0)
+    >>> SimpleNPK(loss="linear", p=1).fit_transform(spiral.X, constraints=pairs).shape
+    (100, 1)
+    """
+
+    def __init__(
+        self,
+        *,
+        loss="squared_hinge",
+        p=2.0,
+        bound=None,
+        c=None,
+        affinity="euclidean",
+        n_neighbors=5,
+        delta=0.01,
+        n_components=60,
+        tol=1e-6,
+        max_iter=200,
+    ):
+        self.loss = loss
+        self.p = p
+        self.bound = bound
+        self.c = c
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.delta = delta
+        self.n_components = n_components
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X, y=None, *, constraints=None):
+        """Learn the kernel.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n_samples, n_features)
+            Rows; for ``affinity="precomputed"`` their similarity (n_samples, n_samples).
+        y : None
+            Ignored; it is here for scikit-learn.
+        constraints : Constraints, default=None
+            Its must-links and cannot-links are used. Without any, the kernel is the inverse of L,
+            cut to its 40 leading directions.
+
+        Returns
+        -------
+        self : SimpleNPK
+        """
+        X = self._validate(X, reset=True)
+        answers = check_constraints(constraints, n_samples=X.shape[0])
+        warn_unused(self, answers, used=("must_link", "cannot_link"))
+        self._check_settings()
+        W = affinity_graph(X, self.affinity, self.n_neighbors)
+        merged = merge_pairs(answers)
+        self.duals_ = np.zeros(answers.n_answers)
+        self.n_answers_used_ = len(merged.answers)
+        if not len(merged.pairs):
+            self.embedding_, self.n_iter_ = start_embedding(W, self.delta), 1
+            self.objective_ = self.bound_ = self.gap_ = 0.0
+        else:
+            self._solve(laplacian(W, delta=self.delta), merged)
+        self.space_ = neighbor_map(X, self.embedding_, self.affinity, self.n_neighbors)
+        self._n_features_out = self.embedding_.shape[1]
+        return self
+
+    def transform(self, X):
+        """Map rows to the learned space: a weighted mean of their nearest training rows.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n_samples, n_features)
+            For ``affinity="precomputed"``: similarities with the training rows.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, rank)
+        """
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        return self.space_.transform(X).astype(X.dtype, copy=False)
+
+    def kernel(self, X, Y=None):
+        """The learned kernel between rows: ``transform(X) @ transform(Y).T``."""
+        check_is_fitted(self)
+        Z = self.space_.transform(self._validate(X, reset=False))
+        return Z @ (Z if Y is None else self.space_.transform(self._validate(Y, reset=False))).T
+
+    @property
+    def kernel_(self):
+        """Learned kernel of the training rows (n_samples, n_samples)."""
+        check_is_fitted(self)
+        return self.embedding_ @ self.embedding_.T
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.affinity == "precomputed"
+        return tags
+
+    def _solve(self, L: csr_array, merged: MergedPairs) -> None:
+        n = L.shape[0]
+        c = (0.1 if self.loss == "linear" else 1.0) if self.c is None else self.c
+        problem = BoundedProblem(
+            L,
+            Pairs(merged.pairs, merged.signs, size=n),
+            c * merged.weights,
+            self.loss,
+            float(self.p),
+            float(n ** ((self.p + 1) / 2) if self.bound is None else self.bound),
+            self.n_components,
+        )
+        found = maximize_dual(problem, tol=self.tol, max_iter=self.max_iter)
+        if not found.converged:
+            warnings.warn(
+                f"SimpleNPK stopped at a gap of {found.gap:.1e} with max_iter={self.max_iter}. "
+                "Raise max_iter or tol.",
+                ConvergenceWarning,
+            )
+        if not found.Y.any():
+            warnings.warn(
+                f"At c={c:g} the pairs cost less than any kernel: the optimum is zero and "
+                "puts all rows in one place. Raise c, or lower delta.",
+                UserWarning,
+            )
+        self.embedding_, self.n_iter_ = found.Y, found.n_iter
+        self.duals_[merged.answers] = merged.shares * found.multipliers[merged.pair_of]
+        self.objective_, self.bound_, self.gap_ = found.primal, found.dual, found.gap
+
+    def _check_settings(self) -> None:
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss={self.loss!r} is unknown. Use one of {', '.join(LOSSES)}.")
+        if not self.p >= 1 or (self.p == 1 and self.loss != "linear"):
+            raise ValueError(
+                f"p={self.p} with loss={self.loss!r}: p must be > 1, or 1 with the linear loss. "
+                "For a hinge and a bounded trace use NPK."
+            )
+        for name in ("delta", "tol", "n_components", "c", "bound"):
+            value = getattr(self, name)
+            if not (value is None and name in ("c", "bound")) and not value > 0:
+                raise ValueError(f"{name}={value} must be > 0.")
+
+    def _validate(self, X, *, reset):
+        return validate_data(
+            self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
+        )
+
+
+class BoundedProblem(NamedTuple):
+    L: csr_array  # (n, n)
+    over: Pairs
+    costs: np.ndarray  # (m,), > 0
+    loss: str
+    p: float
+    B: float
+    n_components: int
+
+
+class BoundedKernel(NamedTuple):
+    Y: np.ndarray  # (n, r): K = Y Y'
+    multipliers: np.ndarray  # (m,)
+    primal: float
+    dual: float
+    gap: float  # NaN where directions were left out
+    n_iter: int
+    converged: bool
+
+
+def maximize_dual(problem: BoundedProblem, *, tol: float, max_iter: int) -> BoundedKernel:
+    """The best multipliers, and the kernel they make."""
+    costs = problem.costs
+    if problem.loss == "linear":
+        return kernel_of(problem, costs, 1)
+    best = kernel_of(problem, costs / 2, 0)
+    upper = None if problem.loss == "squared_hinge" else costs
+
+    def value_and_slope(a):
+        nonlocal best
+        found = kernel_of(problem, a, best.n_iter)
+        slack = 1 - margins(problem.over, found.Y)
+        slack = slack - a / costs if problem.loss == "squared_hinge" else slack
+        if found.dual >= best.dual:
+            best = found
+        return -found.dual, -2 * slack
+
+    def stop_when_certified(_):
+        nonlocal best
+        best = best._replace(n_iter=best.n_iter + 1)
+        if best.gap <= tol:
+            raise StopIteration
+
+    bounds = [(0, None)] * len(costs) if upper is None else list(zip(np.zeros(len(costs)), upper))
+    outcome = minimize(
+        value_and_slope,
+        costs / 2,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        callback=stop_when_certified,
+        options={"maxiter": max_iter, "maxcor": 20, "ftol": 1e-15, "gtol": 1e-10},
+    )
+    settled = outcome.nit < max_iter if np.isnan(best.gap) else best.gap <= tol
+    return best._replace(n_iter=max(1, best.n_iter), converged=settled)
+
+
+def kernel_of(problem: BoundedProblem, a: np.ndarray, n_iter: int) -> BoundedKernel:
+    """K(a), the values of both sides and their gap."""
+    L, over, costs, loss, p, B, n_components = problem
+    values, vectors, complete = positive_eigenpairs(over.matrix(a) - L, n_components)
+    if not len(values):
+        Y, norm = np.zeros((L.shape[0], 1)), 0.0
+    elif p == 1:
+        Y, norm = np.sqrt(B) * vectors[:, :1], values[0]
+    else:
+        power = p / (p - 1)
+        norm = np.power(values, power).sum() ** (1 / power)
+        Y = vectors * np.sqrt(B ** (1 / p) * (values / norm) ** (1 / (p - 1)))
+    z = margins(over, Y)
+    lack = np.maximum(1 - z, 0)
+    gain = {"linear": 0.0, "hinge": a.sum(), "squared_hinge": (a - a**2 / (2 * costs)).sum()}
+    loss_of = {"linear": -z, "hinge": lack, "squared_hinge": lack**2 / 2}
+    dual = float(2 * gain[loss] - B ** (1 / p) * norm)
+    primal = float(np.vdot(Y, L @ Y) + 2 * costs @ loss_of[loss])
+    gap = (primal - dual) / max(1.0, abs(dual)) if complete else np.nan
+    return BoundedKernel(Y, a.copy(), primal, dual, gap, n_iter, converged=True)
+
+
+def margins(over: Pairs, Y: np.ndarray) -> np.ndarray:
+    """T_k K_ij (m,) of K = Y Y'."""
+    return over.signs * np.einsum("kr,kr->k", Y[over.i], Y[over.j])
+
+
+def positive_eigenpairs(A: csr_array, k: int) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Positive eigenvalues (r,), falling, their vectors (n, r), and whether these are all."""
+    n = A.shape[0]
+    if n <= max(SMALL, 3 * k):
+        values, vectors = eigh(A.toarray(), subset_by_value=(0, np.inf))
+        complete = True
+    else:
+        start = np.random.default_rng(0).uniform(-1, 1, n)  # fixed: same graph, same kernel
+        values, vectors = eigsh(A, k=k, which="LA", v0=start)
+        complete = bool(values.min() <= 0)
+        values, vectors = values[values > 0], vectors[:, values > 0]
+    falling = np.argsort(-values, kind="stable")
+    return values[falling], fix_signs(vectors[:, falling]), complete
