@@ -15,13 +15,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise import ITML, Constraints, GuidedClustering
 from likewise.datasets import load_digits, load_iris, load_wine
-from likewise.evaluation import free_row_score
+from likewise.evaluation import beats, free_row_score, mean_and_error
 from likewise.guided import (
     AS_THEY_ARE,
-    beats,
     choose_best,
     fit_scaler,
-    mean_and_error,
     nearest_centers,
     rank_suspects,
     sample_rows,
@@ -256,12 +254,6 @@ def test_suspects_by_hand():
     pulls = np.array([1.0, 1.0, 5.0, 9.0, 0.0])
     assert_array_equal(rank_suspects(credits, honored, pulls), [1, 0])
     assert_array_equal(rank_suspects(None, honored, pulls), [3, 0, 1])
-
-
-def test_mean_and_error_by_hand():
-    means, errors = mean_and_error(np.array([[1.0, 0.0, 1.0, 0.0]]), np.ones(4))
-    assert_allclose(means, [0.5])
-    assert_allclose(errors, [np.std([1, 0, 1, 0], ddof=1) / 2])
 
 
 def test_nearest_centers_in_blocks_are_the_same(monkeypatch):

@@ -35,10 +35,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from likewise.cluster import PCKMeans, choose_n_clusters
 from likewise.constraints import Constraints, Split, check_constraints
 from likewise.evaluation import (
+    MIN_HELD_OUT,
     answer_credits,
+    beats,
     cross_credits,
     honored_answers,
     is_judgeable,
+    mean_and_error,
     satisfaction_score,
 )
 from likewise.kernel_learning import SKLR
@@ -50,7 +53,6 @@ from likewise.numerics.progress import track
 
 N_DIRECTIONS = 100  # of sparse features
 FEW_FEATURES = 0.25  # standardize when the variance sits in fewer of the features than this share
-MIN_JUDGED = 20  # held-out answers below which nothing is learned: their standard error is .1
 N_SPLITS = 3
 TRIAL_ROWS = 600  # rows that candidates are tried on, beside those that answers touch
 TRIAL_TOL = 1e-2  # enough to tell one candidate from another
@@ -443,9 +445,9 @@ def choose_space(
     splits = list(answers.folds(N_SPLITS, random_state=seed))
     plain = cross(X, AS_THEY_ARE, splits, answers, n_clusters, seed)
     n_judged = np.count_nonzero(~np.isnan(plain))
-    if n_judged < MIN_JUDGED:
+    if n_judged < MIN_HELD_OUT:
         few = "no answers" if not answers.n_answers else f"{n_judged} answers can be held out"
-        why = f"the features as they are: {few}, and {MIN_JUDGED} are needed to learn a space."
+        why = f"the features as they are: {few}, and {MIN_HELD_OUT} are needed to learn a space."
         return Choice(None, (), np.empty(0), np.empty(0), -1, why, None)
     tried = list(CANDIDATES)
     if len(answers.positions("must_link", "cannot_link")) and X.shape[1] <= MOST_FEATURES:
@@ -478,7 +480,7 @@ def helps_new_rows(X, Y, one: Candidate, answers: Constraints, n_clusters, seed:
     Where answers are dense, those held out speak of rows that the others have moved already.
     """
     splits = list(answers.row_folds(N_SPLITS, random_state=seed))
-    if sum(is_judgeable(split.held_out).sum() for split in splits) < MIN_JUDGED:
+    if sum(is_judgeable(split.held_out).sum() for split in splits) < MIN_HELD_OUT:
         return True
     learned = cross(Y, one, splits, answers, n_clusters, seed)
     plain = cross(X, AS_THEY_ARE, splits, answers, n_clusters, seed)
@@ -495,18 +497,6 @@ def choose_best(credits: np.ndarray, weights: np.ndarray) -> int:
     if beats(credits[rival], credits[place], weights):
         place = rival
     return place if beats(credits[place], credits[0], weights) else 0
-
-
-def beats(credits: np.ndarray, others: np.ndarray, weights: np.ndarray) -> bool:
-    gain, error = mean_and_error((credits - others)[None], weights)
-    return bool(gain[0] > error[0])
-
-
-def mean_and_error(credits: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted means of the rows and their standard errors, (n_rows,) each."""
-    means = np.average(credits, axis=1, weights=weights)
-    variances = np.average((credits - means[:, None]) ** 2, axis=1, weights=weights)
-    return means, np.sqrt(variances / max(credits.shape[1] - 1, 1))
 
 
 def start_space(start: str, X: np.ndarray, seed: int) -> np.ndarray:

@@ -8,7 +8,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from likewise.constraints import Constraints
-from likewise.evaluation import answer_credits, cross_credits, held_out_accuracy, is_judgeable
+from likewise.evaluation import (
+    answer_credits,
+    beats,
+    cross_credits,
+    held_out_accuracy,
+    is_judgeable,
+    mean_and_error,
+)
 from likewise.evaluation.satisfaction import pair_sq_distances
 
 LINE = [[0.0], [1.0], [2.0], [4.0]]
@@ -173,3 +180,18 @@ def test_cross_credits_judge_every_answer_by_what_has_not_seen_it(seed):
         assert_array_equal(credits[split.held_out_at], answer_credits(Z, split.held_out))
     judged = np.concatenate([split.held_out_at for split in splits])
     assert np.isnan(np.delete(credits, judged)).all()
+
+
+def test_mean_and_error_by_hand():
+    means, errors = mean_and_error(np.array([[1.0, 0.0, 1.0, 0.0]]), np.ones(4))
+    assert_allclose(means, [0.5])
+    assert_allclose(errors, [np.std([1, 0, 1, 0], ddof=1) / 2])
+
+
+def test_to_beat_is_to_be_better_by_more_than_chance():
+    ones, zeros = np.ones(9), np.zeros(9)
+    assert beats(ones, zeros, np.ones(9))
+    assert not beats(zeros, zeros, np.ones(9))
+    once = np.array([1.0, *[0.0] * 8])  # one better of nine: its mean is its standard error
+    assert not beats(once, zeros, np.ones(9))
+    assert beats(once, zeros, np.array([9.0, *[1.0] * 8]))

@@ -12,24 +12,29 @@ from likewise.evaluation.agreement import (
 )
 from likewise.evaluation.held_out import (
     answer_credits,
+    beats,
     cross_credits,
     held_out_accuracy,
     is_judgeable,
+    mean_and_error,
 )
 from likewise.evaluation.satisfaction import Satisfaction, honored_answers, satisfaction_score
-from likewise.evaluation.search import AnswerSearchCV, Searched, search_answers
+from likewise.evaluation.search import MIN_HELD_OUT, AnswerSearchCV, Searched, search_answers
 
 __all__ = [
+    "MIN_HELD_OUT",
     "AnswerSearchCV",
     "Satisfaction",
     "Searched",
     "answer_credits",
+    "beats",
     "cross_credits",
     "free_row_score",
     "held_out_accuracy",
     "honored_answers",
     "is_judgeable",
     "kmeans_error",
+    "mean_and_error",
     "pair_f1_score",
     "satisfaction_score",
     "search_answers",

@@ -142,6 +142,20 @@ def cross_credits(
     return credits
 
 
+def beats(credits: np.ndarray, others: np.ndarray, weights: np.ndarray) -> bool:
+    """Whether credits are above others for the same answers by more than a standard error."""
+    gain, error = mean_and_error(credits - others, weights)
+    return bool(gain > error)
+
+
+def mean_and_error(credits: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weighted mean along the last axis and its standard error; weights (n_answers,)."""
+    means = np.average(credits, axis=-1, weights=weights)
+    sq_gaps = (credits - means[..., None]) ** 2
+    variances = np.average(sq_gaps, axis=-1, weights=weights)
+    return means, np.sqrt(variances / max(len(weights) - 1, 1))
+
+
 def is_judgeable(constraints: Constraints) -> np.ndarray:
     """(n_answers,) which answers earn a credit that counts, whatever the space.
 
