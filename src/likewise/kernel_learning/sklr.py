@@ -30,12 +30,20 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise.constraints import Constraints, check_constraints
-from likewise.evaluation import held_out_accuracy, search_answers
+from likewise.evaluation import (
+    MIN_HELD_OUT,
+    answer_credits,
+    beats,
+    cross_credits,
+    is_judgeable,
+    mean_and_error,
+)
 from likewise.kernel_learning.logdet import Learned, learn_from_answers, violated_answers
 from likewise.kernel_learning.softmax import choices_of, option_chances, option_sq_distances
 from likewise.kernel_learning.softmax_search import fit_choices
 from likewise.kernel_learning.starts import fit_start
 from likewise.kernels import NystromMap
+from likewise.numerics.progress import track
 
 LOSSES = {
     "hinge": "hinge",
@@ -44,8 +52,8 @@ LOSSES = {
     "paper": "paper",
     "softmax": "softmax",
 }
-C_GRID = (0.3, 0.1, 1.0, 0.03, 3.0)  # of equally good ones the first is taken
-C_DEFAULT = 0.3  # with too few answers to choose by
+C_GRID = (0.3, 0.1, 1.0, 0.03, 3.0)
+C_DEFAULT = C_GRID[0]  # unless another is better by more than a standard error
 N_SPLITS = 3
 TRIAL_TOL = 1e-2  # enough to tell one C from another
 BROKEN = 1e-3  # relative: closer to its limit than this an answer counts as honored
@@ -399,12 +407,22 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.C is not None:
             return self.C
 
-        def trial(C, fit_part, held_out):
-            fitted = self._learn(Y, fit_part, C, max(self.tol, TRIAL_TOL), seed)
-            return held_out_accuracy(Y @ fitted.root, held_out)
+        splits = list(answers.folds(N_SPLITS, random_state=seed))
 
-        found = search_answers(trial, C_GRID, answers, n_splits=N_SPLITS, random_state=seed)
-        return C_DEFAULT if found.best_index is None else C_GRID[found.best_index]
+        def credits(C):
+            def judge(fit_part, held_out):
+                fitted = self._learn(Y, fit_part, C, max(self.tol, TRIAL_TOL), seed)
+                return answer_credits(Y @ fitted.root, held_out)
+
+            return cross_credits(judge, splits, answers.n_answers)
+
+        if sum(is_judgeable(held_out).sum() for _, held_out in splits) < MIN_HELD_OUT:
+            return C_DEFAULT
+        tried = np.array([credits(C) for C in track(C_GRID, "choosing C")])
+        judged = ~np.isnan(tried).any(axis=0) & (answers.weights > 0)
+        tried, weights = tried[:, judged], answers.weights[judged]
+        best = int(np.argmax(mean_and_error(tried, weights)[0]))
+        return C_GRID[best] if beats(tried[best], tried[0], weights) else C_DEFAULT
 
     def _learn(self, Y, answers: Constraints, C: float, tol: float, seed: int) -> Learned:
         return learn_from_answers(
