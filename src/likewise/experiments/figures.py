@@ -58,6 +58,53 @@ def draw_maps(maps: Mapping[str, np.ndarray], colors: Mapping[str, np.ndarray], 
     figure.savefig(path, dpi=150, metadata={"Date": None})
 
 
+def draw_points(sets: Mapping[str, tuple[np.ndarray, np.ndarray]], path: Path) -> None:
+    """Points (n, 2) of every set in a panel of its own, colored by their labels (n,)."""
+    figure, panels = _panels(1, len(sets))
+    for panel, (title, (points, labels)) in zip(panels[0], sets.items()):
+        panel.scatter(*points.T, c=labels, cmap="coolwarm", s=9)
+        panel.set(title=title, xticks=[], yticks=[])
+    figure.savefig(path, dpi=150, metadata={"Date": None})
+
+
+def draw_bars(
+    records: Sequence[Mapping[str, str]],
+    path: Path,
+    *,
+    bar: str,
+    group: str,
+    panel: str,
+    measure: str,
+    n_across: int = 3,
+) -> None:
+    """A panel for each value of `panel`, in it bars of means with standard errors, group by group.
+
+    `bar` and `group` are the settings whose values are the bars of a group and the groups.
+    """
+    titles, groups, bars = (
+        list(dict.fromkeys(record[name] for record in records)) for name in (panel, group, bar)
+    )
+    figure, panels = _panels(-(-len(titles) // n_across), n_across)
+    found = summarize(records, (panel, group, bar), measure)
+    for spot in panels.flat[len(titles) :]:
+        spot.set_visible(False)
+    for spot, title in zip(panels.flat, titles):
+        for i, name in enumerate(bars):
+            cells = [found.get((title, one, name)) for one in groups]
+            at = [g * (len(bars) + 1) + i for g, cell in enumerate(cells) if cell]
+            means = [cell.mean for cell in cells if cell]
+            errors = [np.nan_to_num(cell.standard_error) for cell in cells if cell]
+            spot.bar(at, means, 1, yerr=errors, color=f"C{i}", label=name)
+        middles = [g * (len(bars) + 1) + (len(bars) - 1) / 2 for g in range(len(groups))]
+        spot.set_xticks(middles, groups)
+        lows = [found[key].mean for key in found if key[0] == title]
+        spot.set_ylim(max(0.0, min(lows) - 0.1), 1.0)
+        spot.set_title(title, fontsize="small")
+    handles = panels[0, 0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside lower center", ncols=5, fontsize="small")
+    figure.savefig(path, metadata={"Date": None})
+
+
 def _panels(n_down: int, n_across: int) -> tuple[Any, np.ndarray]:
     try:
         from matplotlib.figure import Figure
