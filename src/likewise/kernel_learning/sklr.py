@@ -79,7 +79,7 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         people disagree, and when you want to know how sure to be (``choice_chances``).
     C : float or None, default=None
         How much broken answers cost beside moving the kernel. Raising it follows the answers more
-        closely. None chooses by held-out answers, and takes 0.3 (softmax: 0.125) when under 20 can
+        closely. None chooses by held-out answers, and takes 0.3 (softmax: 0.25) when under 20 can
         be held out. Not used by "hard" and "paper".
     gamma : float, default=2.0
         How many times larger the squared distance to the odd one must be. Raising it asks for more.

@@ -67,6 +67,7 @@ class Chosen(NamedTuple):
     root: np.ndarray  # W of the problem solved, to start the next one from
     threshold: float  # t; nan without pairs
     chances: np.ndarray  # (m, 3) of each option
+    sq_dists: np.ndarray  # (m, 3) of each option; inf where there is none
     divergence: float  # D(K, K0)
     gap: float  # relative duality gap; nan when not asked for
     n_iter: int
@@ -153,7 +154,8 @@ def learn_choices(
     M = (W @ W.T)[:n_directions, :n_directions]
     divergence = root_divergence(W, lu_factor(W, check_finite=False)[0])
     threshold = float(Y[-2, -1] * (W[-1] @ W[-1]) * Y[-2, -1]) if choices.has_threshold else np.nan
-    return Chosen(M, W, threshold, chances, divergence, gap, n_iter, converged)
+    sq_dists = _option_distances(Y @ W, choices)
+    return Chosen(M, W, threshold, chances, sq_dists, divergence, gap, n_iter, converged)
 
 
 def option_chances(sq_dists: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -174,17 +176,25 @@ def option_sq_distances(Z: np.ndarray, choices: Choices, threshold: float) -> np
     return sq_dists[choices.options]
 
 
-def log_loss(sq_dists: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> float:
-    """Mean of -log of the chance of what was said, by weight."""
+def log_loss(
+    sq_dists: np.ndarray, targets: np.ndarray, weights: np.ndarray, guessed: float = 0.0
+) -> float:
+    """Mean of -log of the chance of what was said, by weight, if a share is guessed."""
     _, log_totals = option_chances(sq_dists)
-    said = np.where(targets > 0, targets * np.where(targets > 0, sq_dists, 0.0), 0.0).sum(axis=1)
-    return float((said + log_totals) @ weights / weights.sum())
+    log_chances = -(targets * np.where(targets > 0, sq_dists, 0.0)).sum(axis=1) - log_totals
+    if guessed:
+        n_options = np.isfinite(sq_dists).sum(axis=1)
+        mixed = np.log((1 - guessed) * np.exp(log_chances) + guessed / n_options)
+        log_chances = np.where(targets.max(axis=1) == 1.0, mixed, log_chances)
+    return float(-log_chances @ weights / weights.sum())
 
 
-def calibrate(sq_dists: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> tuple:
+def calibrate(
+    sq_dists: np.ndarray, targets: np.ndarray, weights: np.ndarray, guessed: float = 0.0
+) -> tuple[float, float]:
     """The factor on squared distances at which answers are likeliest, and their log-loss there."""
     found = minimize_scalar(
-        lambda log_scale: log_loss(np.exp(log_scale) * sq_dists, targets, weights),
+        lambda log_scale: log_loss(np.exp(log_scale) * sq_dists, targets, weights, guessed),
         bounds=LOG_SCALES,
         method="bounded",
     )
@@ -196,7 +206,7 @@ def objective(
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """The objective at M = W W', its gradient in W, and the chances of all options."""
     V = Y @ W
-    sq_dists = np.append(_sq_distances(V, choices), np.inf)[choices.options]
+    sq_dists = _option_distances(V, choices)
     chances, log_totals = option_chances(sq_dists)
     said = (choices.targets * np.where(choices.targets > 0, sq_dists, 0.0)).sum(axis=1)
     pull = pull_laplacian(chances, choices, C, len(Y)).astype(Y.dtype) @ V
@@ -244,6 +254,10 @@ def root_divergence(W: np.ndarray, factors: np.ndarray) -> float:
 
 def _is_dense(choices: Choices, n: int) -> bool:
     return len(choices.pairs) > DENSE_PAIRS * n**2
+
+
+def _option_distances(V: np.ndarray, choices: Choices) -> np.ndarray:
+    return np.append(_sq_distances(V, choices), np.inf)[choices.options]
 
 
 def _sq_distances(V: np.ndarray, choices: Choices) -> np.ndarray:

@@ -5,14 +5,17 @@
 The log-loss tells candidates apart by far fewer answers than the share of right guesses does, and
 the scale makes it judge the order of distances, not their unit. It is smooth in both settings, with
 one valley, so a climb takes some seven trials: first the strength, then the sharpness along
-C * sharpness = constant, where the valley is flat. Where no strength beats the start, the answers
-are left alone.
+C * sharpness = constant, where the valley is flat. A few answers like odd strengths by chance, so
+settings have a prior: each octave away from the usual ones, squared, costs half a log-odds in all,
+shared by the answers held out. Where the start does better than any strength, the answers are left
+alone.
 
     chance of an answer = (1 - e_a) softmax + e_a / number of options      of annotator a
 
 is fitted by EM: answers weigh as much as they are trusted, e_a is the mean distrust of a's answers
 drawn a little towards everybody's, and the softmax is the convex problem of softmax.py. After
-dawid1979.
+dawid1979. We differ in judging each answer by a kernel learned from the other folds: one that has
+seen a slip explains it, and nothing is ever suspected.
 """
 
 from collections.abc import Callable
@@ -30,20 +33,24 @@ from likewise.kernel_learning.softmax import (
     calibrate,
     choices_of,
     learn_choices,
+    option_chances,
     option_sq_distances,
     span_of_rows,
 )
 from likewise.numerics.psd import symmetric_root
 
-STRENGTH = 0.125  # with too few answers to choose by, and where the climb begins
+STRENGTH = 0.25  # with too few answers to choose by, and where the climb begins
 SHARPNESS = 2.0
-STRENGTHS = (2.0**-9, 2.0**5)
-SHARPNESSES = (0.25, 32.0)
+STRENGTHS = (2.0**-10, 2.0**6)
+SHARPNESSES = (2.0**-3, 2.0**5)
+OCTAVE_COST = 0.5  # a Gaussian prior on log2 of both, one octave wide
+START_OCTAVES = 3.0  # the start, as far from the usual strength as this
 N_SPLITS = 3
-MANY = 5000  # answers from which one fold, a fifth of them, is held out and no other
+MANY = 2000  # answers from which one fold, a fifth of them, is held out and no other
 TRIAL_TOL = 1e-3
 TRIAL_ITER = 60
-EM_ROUNDS = 25
+EM_ROUNDS = 12
+GUESSED = (0.0, 0.05, 0.1, 0.2, 0.4)  # shares of held-out answers, tried when annotators have noise
 EM_MOVE = 0.01  # of any answer's trust, at which EM stops
 PRIOR_ANSWERS = 5.0  # answers' worth of everybody's error rate in each annotator's
 FIRST_ERROR = 0.1
@@ -57,8 +64,13 @@ class Strength(NamedTuple):
     n_trials: int
 
 
+class Trial(NamedTuple):
+    cost: float  # the log-loss and the prior's share of it
+    log_loss: float
+    scale: float
+
+
 class Trusted(NamedTuple):
-    fitted: Chosen
     trust: np.ndarray  # (m,) chance that the answer was meant
     reliabilities: np.ndarray  # (n_annotators,)
 
@@ -70,8 +82,8 @@ class FittedChoices(NamedTuple):
     root: np.ndarray  # its symmetric root
     duals: np.ndarray  # (m,) how hard each answer pulls
     trust: np.ndarray  # (m,)
-    annotators: np.ndarray  # (n_annotators,) names, "" for all who have none
     reliabilities: np.ndarray  # (n_annotators,)
+    annotators: np.ndarray  # (n_annotators,) names, "" for all who have none
     is_unlikely: np.ndarray  # (m,) another answer was likelier
 
 
@@ -90,37 +102,39 @@ def fit_choices(
     rows = answers.touched_rows()
     basis, spoken_of = span_of_rows(Y[rows] if len(rows) else Y)
     answers = answers.restrict(rows) if len(rows) else answers
-    strength = choose_strength(spoken_of, answers, C=C, sharpness=sharpness, seed=seed)
+    strength = choose_strength(
+        spoken_of,
+        answers,
+        C=C,
+        sharpness=sharpness,
+        annotator_noise=annotator_noise,
+        seed=seed,
+    )
     moves = strength.C > 0 and answers.weights.any()
 
-    def learn(choices: Choices, root: np.ndarray | None) -> Chosen:
-        return learn_choices(
-            np.sqrt(strength.sharpness) * spoken_of,
-            choices,
-            C=strength.C,
-            tol=tol,
-            max_iter=max_iter if moves else 0,
-            root=root,
-        )
-
     choices = choices_of(answers)
-    named = np.full(answers.n_answers, "") if answers.annotators is None else answers.annotators
-    annotators, who = np.unique(named, return_inverse=True)
+    scaled = np.sqrt(strength.sharpness) * spoken_of
+    annotators, who = annotators_of(answers)
+    trusted = Trusted(np.ones(len(who)), np.ones(len(annotators)))
     if annotator_noise and moves:
-        chosen, trust, reliabilities = learn_trust(learn, choices, who)
-    else:
-        chosen = learn(choices, None)
-        trust, reliabilities = np.ones(len(who)), np.ones(len(annotators))
+        questions = answers.questions()
+        turn = np.random.RandomState(seed).permutation(questions.max() + 1)
+        trusted = learn_trust(scaled, choices, who, turn[questions] % N_SPLITS, C=strength.C)
+    chosen = learn_choices(
+        scaled,
+        choices._replace(weights=choices.weights * trusted.trust),
+        C=strength.C,
+        tol=tol,
+        max_iter=max_iter if moves else 0,
+    )
     metric, root = chosen.metric, symmetric_root(chosen.metric)
     if basis is not None:
         metric, root = expand(basis, metric), expand(basis, root)
     pulls = np.abs(choices.targets - chosen.chances).sum(axis=1) / 2
-    duals = strength.C * choices.weights * trust * pulls
+    duals = strength.C * choices.weights * trusted.trust * pulls
     said = np.where(choices.targets > 0, chosen.chances, 0.0).max(axis=1)
     is_unlikely = said < chosen.chances.max(axis=1)
-    return FittedChoices(
-        strength, chosen, metric, root, duals, trust, annotators, reliabilities, is_unlikely
-    )
+    return FittedChoices(strength, chosen, metric, root, duals, *trusted, annotators, is_unlikely)
 
 
 def choose_strength(
@@ -129,6 +143,7 @@ def choose_strength(
     *,
     C: float | None,
     sharpness: float | None,
+    annotator_noise: bool,
     seed: int,
 ) -> Strength:
     """Climb to the strength and the sharpness, unless given, that held-out answers like best."""
@@ -141,13 +156,20 @@ def choose_strength(
     Y = Y.astype(np.float32)
     folds = [(choices_of(split.fit_part), choices_of(split.held_out)) for split in splits]
     roots: list = [(None, 1.0)] * len(folds)
-    tried: dict[tuple[float, float], tuple[float, float]] = {}
+    targets = np.concatenate([held_out.targets for _, held_out in folds])
+    weights = np.concatenate([held_out.weights for _, held_out in folds])
+    tried: dict[tuple[float, float], Trial] = {}
+
+    def fit_scale(sq_dists: np.ndarray) -> tuple[float, float]:
+        if annotator_noise:
+            return calibrate_guessing(sq_dists, targets, weights)
+        return calibrate(sq_dists, targets, weights)
 
     def judge(C: float, sharpness: float) -> float:
         """Held-out log-loss, calibrated; every fold goes on from its last root."""
         if (C, sharpness) in tried:
-            return tried[C, sharpness][0]
-        distances, targets, weights = [], [], []
+            return tried[C, sharpness].cost
+        distances = []
         for k, (fit_part, held_out) in enumerate(folds):
             root, of_sharpness = roots[k]
             fitted = learn_choices(
@@ -163,16 +185,11 @@ def choose_strength(
             Z = np.sqrt(sharpness) * Y @ fitted.root[: Y.shape[1]]
             threshold = fitted.threshold if fit_part.has_threshold else sharpness
             distances.append(option_sq_distances(Z, held_out, threshold))
-            targets.append(held_out.targets)
-            weights.append(held_out.weights)
-        scale, loss = calibrate(*map(np.concatenate, (distances, targets, weights)))
-        tried[C, sharpness] = loss, scale
-        return loss
-
-    start = [option_sq_distances(Y, held_out, 1.0) for _, held_out in folds]
-    targets = np.concatenate([held_out.targets for _, held_out in folds])
-    weights = np.concatenate([held_out.weights for _, held_out in folds])
-    start_scale, start_loss = calibrate(np.concatenate(start), targets, weights)
+        scale, loss = fit_scale(np.concatenate(distances))
+        octaves = np.log2([C * sharpness / (STRENGTH * SHARPNESS), sharpness / SHARPNESS])
+        cost = loss + OCTAVE_COST * np.square(octaves).sum() / weights.sum()
+        tried[C, sharpness] = Trial(cost, loss, scale)
+        return cost
 
     best_C, best_sharpness = C or STRENGTH, sharpness or SHARPNESS
     if C is None:
@@ -186,38 +203,72 @@ def choose_strength(
 
         best_sharpness = _climb(judge_sharpness, best_sharpness, 4.0, SHARPNESSES)
         best_C = best_C if product is None else product / best_sharpness
-    loss = judge(best_C, best_sharpness)
-    if C is None and start_loss <= loss:
-        return Strength(0.0, 1.0, start_scale, start_loss, len(tried))
-    return Strength(best_C, best_sharpness, tried[best_C, best_sharpness][1], loss, len(tried))
+    cost = judge(best_C, best_sharpness)
+    unlearned = np.concatenate([option_sq_distances(Y, held_out, 1.0) for _, held_out in folds])
+    scale, loss = fit_scale(unlearned)
+    if C is None and loss + OCTAVE_COST * START_OCTAVES**2 / weights.sum() < cost:
+        return Strength(0.0, 1.0, scale, loss, len(tried))
+    best = tried[best_C, best_sharpness]
+    return Strength(best_C, best_sharpness, best.scale, best.log_loss, len(tried))
+
+
+def annotators_of(answers: Constraints) -> tuple[np.ndarray, np.ndarray]:
+    """Their names, "" for all who have none, and whose each answer (n_answers,) is."""
+    if answers.annotators is None:
+        return np.array([""]), np.zeros(answers.n_answers, dtype=np.int64)
+    return np.unique(answers.annotators, return_inverse=True)
+
+
+def calibrate_guessing(sq_dists, targets, weights) -> tuple[float, float]:
+    """`calibrate`, if a share of the answers is guessed: the likeliest share."""
+    tried = [calibrate(sq_dists, targets, weights, guessed) for guessed in GUESSED]
+    return min(tried, key=lambda scale_and_loss: scale_and_loss[1])
 
 
 def learn_trust(
-    learn: Callable[[Choices, np.ndarray | None], Chosen],  # from choices and a root
+    Y: np.ndarray,  # (n, r) coordinates of the start, scaled
     choices: Choices,
     annotators: np.ndarray,  # (m,) 0 ... k - 1
+    fold_of: np.ndarray,  # (m,) answers to one question have one fold
+    *,
+    C: float,
 ) -> Trusted:
-    """EM over who is reliable: fit, distrust what does not fit, fit again from there."""
+    """EM over who is reliable, every answer judged by kernels that have not seen it."""
     n_options = np.where(choices.options[:, 2] < len(choices.pairs), 3, 2)
     is_said = choices.targets.max(axis=1) == 1.0  # "can't tell" is no slip
-    counts = np.bincount(annotators, choices.weights * is_said)
-    errors = np.full(len(counts), FIRST_ERROR)
-    trust = np.ones(len(annotators))
-    fitted = learn(choices, None)
+    asked = choices.weights * is_said
+    counts = np.bincount(annotators, asked)
+    trust, errors = np.ones(len(annotators)), np.full(len(counts), FIRST_ERROR)
+    Y = Y.astype(np.float32)
+    roots: list = [None] * N_SPLITS
+    sq_dists = np.empty(choices.targets.shape)
     for _ in range(EM_ROUNDS):
-        said = (fitted.chances * choices.targets).sum(axis=1)
-        meant = (1 - errors[annotators]) * said
-        slipped = errors[annotators] / n_options
-        last, trust = trust, np.where(is_said, meant / (meant + slipped), 1.0)
-        distrust = choices.weights * is_said * (1 - trust)
-        overall = distrust.sum() / max(counts.sum(), 1.0)
-        errors = (np.bincount(annotators, distrust) + PRIOR_ANSWERS * overall) / (
-            counts + PRIOR_ANSWERS
-        )
+        for fold in range(N_SPLITS):
+            fit_part, held_out = fold_of != fold, fold_of == fold
+            trusted = choices._replace(weights=choices.weights * trust * fit_part)
+            learned = learn_choices(
+                Y,
+                trusted,
+                C=C,
+                tol=TRIAL_TOL,
+                max_iter=TRIAL_ITER,
+                root=roots[fold],
+                certify=False,
+            )
+            roots[fold] = learned.root
+            sq_dists[held_out] = learned.sq_dists[held_out]
+        scale, _ = calibrate_guessing(sq_dists, choices.targets, choices.weights)
+        said = (option_chances(scale * sq_dists)[0] * choices.targets).sum(axis=1)
+        for _ in range(EM_ROUNDS):  # the errors, for these chances
+            meant, slipped = (1 - errors[annotators]) * said, errors[annotators] / n_options
+            new_trust = np.where(is_said, meant / (meant + slipped), 1.0)
+            distrusted = np.bincount(annotators, asked * (1 - new_trust))
+            overall = distrusted.sum() / max(counts.sum(), 1.0)
+            errors = (distrusted + PRIOR_ANSWERS * overall) / (counts + PRIOR_ANSWERS)
+        last, trust = trust, new_trust
         if np.abs(trust - last).max() <= EM_MOVE:
             break
-        fitted = learn(choices._replace(weights=choices.weights * trust), fitted.root)
-    return Trusted(fitted, trust, 1 - errors)
+    return Trusted(trust, 1 - errors)
 
 
 def _climb(judge: Callable[[float], float], at: float, factor: float, limits: tuple) -> float:
