@@ -1,16 +1,16 @@
 """Which answers to doubt, and which to leave out.
 
 A wrong answer is one that the other answers speak against. A learner that may break answers at a
-price (SKLR) finds the space that most of them agree on; there, an answer costs
+price (SKLR) finds a space that most of them agree on. There,
 
-    a pair         what it costs by itself in k-means of that space (centroids.py, "isolated")
-    an odd one out d(a, b) - min(d(a, odd), d(b, odd)), in squared distances, where above 0
-    a closer       d(a, b) - d(a, c), likewise
+    a pair    is doubted by what it costs by itself in k-means (centroids.py, "isolated"),
+    a triple  by how hard the learner had to pull, up to its limit, and beyond that by how far its
+              distances still are from what it asks: dual / C + sum max(0, 2 d_near - d_far).
 
-and the most costly are doubted first. "Can't tell" is never wrong. Found by flipping a tenth of the
-pairs (docs/experiments/duals.md): prices that are shared among all pairs, as those of the linear
-program, blame the neighbors of a wrong answer too, and a learner's multipliers are all the same at
-their limit.
+The two have no common unit, so each answer's place among its likes, pairs or triples, is its score.
+"Can't tell" is never wrong. All this was chosen by flipping a tenth of the answers
+(docs/experiments/duals.md): the prices of the linear program blame the neighbors of a wrong answer
+with it, and multipliers alone are all the same at their limit.
 Reference: randel2021, Algorithm 3, for leaving out the most costly share.
 """
 
@@ -26,14 +26,18 @@ from likewise.duals.prices import constraint_prices, learner_duals
 from likewise.kernel_learning import SKLR
 from likewise.numerics.pair_distances import pair_sq_distances
 
-MEASURES = ("isolated", "lp", "subgradient", "duals")
+MEASURES = ("isolated", "lp", "duals")
+MARGIN = 2.0  # SKLR's: how many times larger the far distance should be
+C = 1.0  # of the SKLR fitted here: strong enough to learn, not to bend to wrong answers
+TOL = 1e-2  # near enough to rank by
 
 
 class Suspects(NamedTuple):
     """Answers that are likely wrong."""
 
-    positions: np.ndarray  # of those that cost something, the most doubtful first
-    scores: np.ndarray  # (n_answers,) >= 0: what each costs
+    positions: np.ndarray  # of the answers that the space contradicts, the most doubtful first
+    ranking: np.ndarray  # (n_answers,) all positions, the most doubtful first
+    scores: np.ndarray  # (n_answers,) in [0, 1]: the share of its likes that are doubted no more
 
 
 class Filtered(NamedTuple):
@@ -56,10 +60,9 @@ def suspect_answers(
         Answers of every kind.
     n_clusters : int
         At least 2; used for the pairs.
-    by : {"isolated", "lp", "subgradient", "duals"}, default="isolated"
-        What a pair costs: by itself, which is the best at finding wrong ones; in the linear
-        program of all, exactly or nearly; or, for all kinds of answers, the multipliers of the
-        learner.
+    by : {"isolated", "lp", "duals"}, default="isolated"
+        What a pair is doubted by: its price by itself, the best at finding wrong ones, or in the
+        linear program of all; or, for all kinds of answers, the multipliers of the learner.
     learner : "sklr", fitted learner or None, default="sklr"
         The space to look in: of an `SKLR` fitted to the answers now, of a learner fitted to them
         before, or X as it is.
@@ -71,8 +74,8 @@ def suspect_answers(
     Returns
     -------
     Suspects
-        ``.positions`` of the answers that the space speaks against, most doubtful first, and
-        ``.scores`` of all, in squared distances of the space; multipliers for "duals".
+        ``.positions`` of the answers that the space contradicts, most doubtful first; ``.ranking``
+        of all answers; ``.scores``.
 
     Examples
     --------
@@ -81,28 +84,35 @@ def suspect_answers(
     >>> iris = load_iris()
     >>> right = Constraints.from_labels(iris.y, n_pairs=60, random_state=0)
     >>> wrong = Constraints(150, must_link=[(0, 140)], odd_one_out=[(1, 141, 2)])
-    >>> suspect_answers(iris.X, wrong + right, 3, random_state=0).positions[:2]
-    array([0, 1])
+    >>> sorted(suspect_answers(iris.X, wrong + right, 3, random_state=0).positions[:2].tolist())
+    [0, 1]
     """
     check_choice("by", by, MEASURES)
     constraints = check_constraints(constraints, n_samples=len_of(X))
     rng = check_random_state(random_state)
     learner = resolve(learner, X, constraints, rng)
-    if by == "duals":
-        if learner is None:
-            raise ValueError(
-                "by='duals' needs a learner: leave it at 'sklr', or give a fitted one."
-            )
-        return order(learner_duals(learner, constraints))
+    if by == "duals" and learner is None:
+        raise ValueError("by='duals' needs a learner: leave it at 'sklr', or give a fitted one.")
     Z = check_array(X if learner is None else learner.transform(X), dtype=[np.float64, np.float32])
-    scores = contradictions(constraints, Z)
     pairs = constraints.positions("must_link", "cannot_link")
+    doubts, contradicted = doubt_triples(constraints, Z, learner)
     if len(pairs):
         found = constraint_prices(
-            Z, constraints.subset(pairs), n_clusters, solver=by, centers=centers, random_state=rng
+            Z,
+            constraints.subset(pairs),
+            n_clusters,
+            solver="lp" if by == "lp" else "isolated",
+            centers=centers,
+            random_state=rng,
         )
-        scores[pairs] = found.prices
-    return order(scores)
+        doubts[pairs], contradicted[pairs] = found.prices, found.prices > 0
+    if by == "duals":
+        doubts = learner_duals(learner, constraints).copy()
+    doubts[constraints.weights == 0] = 0.0
+    scores = place(doubts, np.isin(np.arange(constraints.n_answers), pairs))
+    contradicted &= doubts > 0
+    ranking = np.lexsort((-doubts, -scores, ~contradicted))
+    return Suspects(ranking[: contradicted.sum()], ranking, scores)
 
 
 def filter_constraints(
@@ -155,13 +165,12 @@ def filter_constraints(
     check_choice("keep", keep, ("all", "costly"))
     check_scalar(share, "share", (int, float), min_val=0, max_val=1)
     constraints = check_constraints(constraints, n_samples=len_of(X))
-    costly, scores = suspect_answers(
+    costly, _, scores = suspect_answers(
         X, constraints, n_clusters, by=by, learner=learner, random_state=random_state
     )
     dropped = costly[: int(share * len(costly))]
-    is_kept = np.ones(constraints.n_answers, dtype=bool)
-    if keep == "costly":
-        is_kept = scores > 0
+    is_kept = np.full(constraints.n_answers, keep == "all")
+    is_kept[costly] = True
     is_kept[dropped] = False
     return Filtered(constraints.subset(is_kept), dropped, scores)
 
@@ -171,19 +180,30 @@ def resolve(learner, X, constraints: Constraints, rng):
     if learner is None or hasattr(learner, "transform"):
         return learner
     check_choice("learner", learner, ("sklr",))
-    return SKLR(random_state=rng).fit(X, constraints=constraints)
+    return SKLR(C=C, tol=TOL, random_state=rng).fit(X, constraints=constraints)
 
 
-def contradictions(constraints: Constraints, Z: np.ndarray) -> np.ndarray:
-    """By how much squared distances break each triple, (n_answers,); 0 where they do not."""
+def doubt_triples(constraints: Constraints, Z: np.ndarray, learner) -> tuple:
+    """How much each triple is to be doubted, and whether distances contradict it, (n_answers,)."""
     smaller, larger, answers = constraints.distance_inequalities()
-    excess = pair_sq_distances(Z, smaller) - pair_sq_distances(Z, larger)
-    scores = np.zeros(constraints.n_answers)
-    np.maximum.at(scores, answers, excess)
-    return scores
+    near, far = pair_sq_distances(Z, smaller), pair_sq_distances(Z, larger)
+    unit = 2 * float(Z.var(axis=0).sum()) or 1.0  # the mean squared distance
+    short = np.maximum(MARGIN * near - far, 0.0) / unit
+    doubts = np.zeros(constraints.n_answers)
+    np.add.at(doubts, answers, short)
+    contradicted = np.zeros(constraints.n_answers, dtype=bool)
+    contradicted[answers[near >= far]] = True
+    strength = getattr(learner, "C_", np.inf)
+    if np.isfinite(strength):
+        decided = np.unique(answers)
+        doubts[decided] += learner_duals(learner, constraints)[decided] / strength
+    return doubts, contradicted
 
 
-def order(scores: np.ndarray) -> Suspects:
-    """The most doubtful first."""
-    ranked = np.argsort(-scores, kind="stable")
-    return Suspects(ranked[scores[ranked] > 0], scores)
+def place(doubts: np.ndarray, is_pair: np.ndarray) -> np.ndarray:
+    """The share of its likes, pairs or others, doubted no more than an answer; 0 without doubt."""
+    places = np.zeros(len(doubts))
+    for group in (is_pair, ~is_pair):
+        among = np.sort(doubts[group])
+        places[group] = np.searchsorted(among, doubts[group], "right") / max(len(among), 1)
+    return np.where(doubts > 0, places, 0.0)

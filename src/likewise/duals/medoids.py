@@ -42,7 +42,6 @@ MEMORY = 10  # its pairs of steps
 MAX_ROUNDS = 8  # of columns added
 N_COLUMNS = 20  # a cluster, to begin with
 MISSED = 1e-9  # of the cost: a column this much below the k-th is missing
-ZERO = 1e-6  # multipliers below this share of the mean dissimilarity are rounding
 NO_PAIRS = Pairs(
     np.empty(0, dtype=np.int64),
     np.empty((0, 2), dtype=np.int64),
@@ -52,10 +51,13 @@ NO_PAIRS = Pairs(
 
 
 class Prepared(NamedTuple):
-    """Dissimilarities clustered without pairs: what all sets of pairs over them share."""
+    """Dissimilarities clustered without pairs: what all sets of pairs over them share.
+
+    All in units of the mean dissimilarity, `scale`, so that no result depends on the unit.
+    """
 
     costs: np.ndarray  # D (n, n): row i at medoid c
-    scale: float  # mean dissimilarity
+    scale: float
     found: Medoids  # by search
     u: np.ndarray  # (n,) best multipliers of the assignment rows
     bound: float  # L there: no k medoids cost less
@@ -63,12 +65,13 @@ class Prepared(NamedTuple):
 
 def prepare(costs: np.ndarray, n_clusters: int, rng) -> Prepared:
     """Medoids without pairs, and the proof of how good they are."""
+    scale = float(costs.mean()) or 1.0
+    costs = costs / scale
     owners = np.arange(len(costs))
     starts = [draw_medoids(costs, n_clusters, owners, rng) for _ in range(N_STARTS)]
     found = min((swap_medoids(costs, start) for start in starts), key=lambda one: one.cost)
-    scale = float(costs.mean()) or 1.0
     lagrangian = Lagrangian(costs, NO_PAIRS, n_clusters, eps=0.0)
-    u, _ = lagrangian.climb(costs[:, found.medoids].max(axis=1), None, FIRST_WIDTHS, scale)
+    u, _ = lagrangian.climb(costs[:, found.medoids].max(axis=1), None, FIRST_WIDTHS)
     return Prepared(costs, scale, found, u, lagrangian.value(u, lagrangian.zeros()))
 
 
@@ -82,14 +85,14 @@ def price_by_lagrangian(
     multipliers = np.zeros((m, n))
     tight = prepared.found.cost - prepared.bound <= max(widths) * abs(prepared.bound)
     if tight and not pairs.broken(prepared.found.labels).any():
-        return Priced(multipliers, prepared.bound, settled=True)
+        return Priced(multipliers, prepared.bound * prepared.scale, settled=True)
     u = prepared.u
     rho = everywhere.rho(u, multipliers)
     columns = np.sort(np.argsort(rho, kind="stable")[: N_COLUMNS * k])
     stages = widths
     for _ in range(MAX_ROUNDS):
         few = Lagrangian(costs[:, columns], pairs, k, eps)
-        u, multipliers[:, columns] = few.climb(u, multipliers[:, columns], stages, prepared.scale)
+        u, multipliers[:, columns] = few.climb(u, multipliers[:, columns], stages)
         rho = everywhere.rho(u, multipliers)
         last_open = np.partition(rho[columns], k - 1)[k - 1]
         rho[columns] = np.inf
@@ -97,9 +100,9 @@ def price_by_lagrangian(
         if not len(missed):
             break
         columns, stages = np.union1d(columns, missed), widths[-1:]
-    multipliers[np.abs(multipliers) < ZERO * prepared.scale] = 0.0
+    multipliers[np.abs(multipliers) < widths[-1]] = 0.0  # no more than the rounding
     bound = max(everywhere.value(u, multipliers), prepared.bound)
-    return Priced(multipliers, bound, settled=not len(missed))
+    return Priced(multipliers * prepared.scale, bound * prepared.scale, settled=not len(missed))
 
 
 class Lagrangian:
@@ -129,16 +132,15 @@ class Lagrangian:
         slack = multipliers[~must].sum() - np.abs(multipliers[must]).sum()
         return float(u.sum() + saved + self.eps * slack)
 
-    def climb(self, u, multipliers, widths, scale) -> tuple[np.ndarray, np.ndarray]:
+    def climb(self, u, multipliers, widths) -> tuple[np.ndarray, np.ndarray]:
         """u and multipliers where the smooth function of the last width is largest."""
-        given = self._split(self.zeros() if multipliers is None else multipliers)
-        flat = np.concatenate([u, *(part.ravel() for part in given)])
+        flat = self.flatten(u, self.zeros() if multipliers is None else multipliers)
         upper = np.where(np.arange(len(flat)) < len(u), np.inf, 0.0)
         for width in widths:
             flat = minimize(
-                self._minus_smooth,
+                self.minus_smooth,
                 flat,
-                args=(width * scale, width * scale * len(u) / self.k),
+                args=(width, width * len(u) / self.k),
                 jac=True,
                 method="L-BFGS-B",
                 bounds=Bounds(-np.inf, upper),
@@ -149,6 +151,10 @@ class Lagrangian:
         must = self.pairs.must
         multipliers[must] = more.reshape(-1, self.costs.shape[1]) - multipliers[must]
         return u, multipliers
+
+    def flatten(self, u: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
+        """u, eta and gamma, lambda in one row, as the minimizer wants them."""
+        return np.concatenate([u, *(part.ravel() for part in self._split(multipliers))])
 
     def _split(self, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """eta and gamma (m, c), lambda (r, c), all <= 0: nu = lambda - gamma."""
@@ -165,7 +171,7 @@ class Lagrangian:
             reduced[self.pairs.points] += self.differences[1] @ more - self.sums[1] @ signed
         return reduced
 
-    def _minus_smooth(self, flat, width, choice_width) -> tuple[float, np.ndarray]:
+    def minus_smooth(self, flat, width, choice_width) -> tuple[float, np.ndarray]:
         """The rounded L and its gradient, both with the sign turned for a minimizer."""
         n_columns = self.costs.shape[1]
         u, signed, more = np.split(flat, self.ends[:-1])

@@ -156,7 +156,7 @@ def constraint_prices(
         D = dissimilarity_matrix(X, metric)
         prepared = medoids.prepare(D, n_clusters, rng)
         labels, found_centers = prepared.found.labels, prepared.found.medoids
-        cost = prepared.found.cost
+        cost = prepared.found.cost * prepared.scale
         found = price_medoids(prepared, pairs, solver, eps)
         bound = found.bound
         honored = triples_hold(constraints, lambda some: D[some[:, 0], some[:, 1]])
@@ -190,13 +190,13 @@ def price_medoids(
     """Multipliers of one set of pairs over dissimilarities already clustered."""
     k = len(prepared.found.medoids)
     if solver == "lp":
-        return medoids.price_by_program(prepared.costs, k, pairs, eps)
+        return medoids.price_by_program(prepared.costs * prepared.scale, k, pairs, eps)
     if solver == "isolated":
         at_medoids = prepared.costs[np.ix_(pairs.points, prepared.found.medoids)]
         alone = centroids.price_alone(at_medoids, pairs)
         spread = np.zeros((len(pairs.ends), len(prepared.costs)))
-        spread[:, prepared.found.medoids] = alone.multipliers
-        return centroids.Priced(spread, prepared.bound, settled=True)
+        spread[:, prepared.found.medoids] = alone.multipliers * prepared.scale
+        return centroids.Priced(spread, prepared.bound * prepared.scale, settled=True)
     return medoids.price_by_lagrangian(prepared, pairs, eps)
 
 

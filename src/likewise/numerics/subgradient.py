@@ -2,9 +2,10 @@
 
     z <- project(z + t g),    t = theta (target - value) / |g|^2
 
-theta starts at 2 and is halved when nothing better was found for a while; the climb then goes on
-from the best point. The target is what the maximum is thought to be; one that is met is raised.
-Reference: held1974.
+theta starts at 2 and is halved when nothing better was found for a while. The target is what the
+maximum is thought to be; one that is met is raised.
+Reference: held1974. Going back to the best point at every halving, as is often done, ended farther
+from the maximum in all our trials.
 """
 
 from collections.abc import Callable
@@ -29,8 +30,8 @@ def climb(
     project: Callable[[np.ndarray, np.ndarray], np.ndarray],
     target: float,
     max_iter: int,
-    patience: int = 20,
-    smallest_theta: float = 1e-3,
+    patience: int = 50,
+    smallest_theta: float = 1e-4,
 ) -> Climbed:
     """Maximize from `start`; `evaluate` gives the value and a super-gradient at a point.
 
@@ -50,12 +51,9 @@ def climb(
         if best >= target:  # it was no bound: aim as far again
             target = best + abs(best - first)
         if n_stalled == patience:
-            theta, n_stalled, point = theta / 2, 0, best_point
-            if theta < smallest_theta:
-                return Climbed(best_point, best, n_iter, settled=True)
-            continue
+            theta, n_stalled = theta / 2, 0
         sq_norm = float(gradient @ gradient)
-        if sq_norm == 0:
+        if sq_norm == 0 or theta < smallest_theta:
             return Climbed(best_point, best, n_iter, settled=True)
         aim = max(target - value, SMALLEST_AIM * abs(target))
         point = project(point, point + theta * aim / sq_norm * gradient)

@@ -1,0 +1,132 @@
+"""Which answers are doubted and left out."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from likewise import SKLR, Constraints, filter_constraints, suspect_answers
+from likewise.datasets import load_wine
+from likewise.duals.filtering import doubt_triples, place
+
+
+@pytest.fixture(scope="module")
+def wine():
+    data = load_wine()
+    X = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
+    settings = {"n_must_link": 60, "n_cannot_link": 60, "n_odd_one_out": 60, "random_state": 0}
+    right = Constraints.from_labels(data.y, **settings)
+    c = Constraints.from_labels(data.y, noise=0.1, **settings)
+    wrong = [a[:2] != b[:2] for a, b in zip(right.answers(), c.answers())]
+    return X, c, np.array(wrong)
+
+
+def share_found(ranking, wrong):
+    """Of the answers doubted most, as many as are wrong: the share that is."""
+    return wrong[ranking[: wrong.sum()]].mean()
+
+
+def test_wrong_answers_of_all_kinds_come_first(wine):
+    X, c, wrong = wine
+    assert wrong.sum() == 18
+    found = suspect_answers(X, c, 3, random_state=0)
+    assert share_found(found.ranking, wrong) > 0.8
+    assert wrong[found.positions].mean() > 0.7
+    assert_array_equal(np.sort(found.ranking), np.arange(180))
+    kinds = c.kinds[found.ranking[: wrong.sum()]]
+    assert {"must_link", "cannot_link", "odd_one_out"} == set(kinds)
+
+
+def test_prices_by_themselves_find_more_than_those_of_the_program_or_multipliers(wine):
+    X, c, wrong = wine
+    pairs = c.positions("must_link", "cannot_link")
+    c, wrong = c.subset(pairs), wrong[pairs]
+    learner = SKLR(C=1.0, tol=1e-2, random_state=0).fit(X, constraints=c)
+    found = {
+        by: share_found(
+            suspect_answers(X, c, 3, by=by, learner=learner, random_state=0).ranking, wrong
+        )
+        for by in ("isolated", "lp", "duals")
+    }
+    assert found["isolated"] > found["lp"]
+    assert found["isolated"] > found["duals"]
+
+
+def test_scores_are_places_among_likes():
+    doubts = np.array([0.0, 5.0, 2.0, 700.0, 900.0, 0.0])
+    is_pair = np.array([True, True, True, False, False, False])
+    expected = np.array([0, 3, 2, 2, 3, 0]) / 3
+    assert_array_equal(place(doubts, is_pair), expected)
+
+
+def test_a_triple_is_doubted_by_pull_and_by_distance():
+    Z = np.array([[0.0], [1.0], [3.0]])
+    unit = 2 * Z.var()
+    c = Constraints(3, closer=[(0, 1, 2), (0, 2, 1)], undecided=[(0, 1, 2)])
+
+    class Learner:
+        duals_, C_ = np.array([0.5, 1.0, 3.0]), 2.0
+
+    doubts, contradicted = doubt_triples(c, Z, Learner())
+    assert_array_equal(contradicted, [False, True, False])
+    assert_array_equal(doubts, [0.25, 0.5 + (2 * 9 - 1) / unit, 0.0])  # can't tell is never wrong
+
+
+def test_the_most_costly_share_is_left_out(wine):
+    X, c, _ = wine
+    learner = SKLR(C=1.0, tol=1e-2, random_state=0).fit(X, constraints=c)
+    settings = {"learner": learner, "random_state": 0}
+    doubted = suspect_answers(X, c, 3, **settings).positions
+    half = filter_constraints(X, c, 3, share=0.5, **settings)
+    assert_array_equal(half.dropped, doubted[: len(doubted) // 2])
+    assert half.constraints == c.subset(np.setdiff1d(np.arange(180), half.dropped))
+    paper = filter_constraints(X, c, 3, share=0.5, keep="costly", **settings)
+    assert paper.constraints == c.subset(np.sort(doubted[len(doubted) // 2 :]))
+    none = filter_constraints(X, c, 3, share=0.0, **settings)
+    assert none.constraints == c
+    every = filter_constraints(X, c, 3, share=1.0, keep="costly", **settings)
+    assert every.constraints.n_answers == 0
+
+
+def test_a_space_may_be_given_as_rows_with_their_centers(wine):
+    X, c, _ = wine
+    learner = SKLR(C=1.0, tol=1e-2, random_state=0).fit(X, constraints=c)
+    pairs = c.subset(c.positions("must_link", "cannot_link"))
+    Z = learner.transform(X)
+    by_learner = suspect_answers(X, pairs, 3, learner=learner_of(learner), random_state=0)
+    by_rows = suspect_answers(Z, pairs, 3, learner=None, random_state=0)
+    assert_array_equal(by_learner.scores, by_rows.scores)
+    centers = Z[[0, 80, 170]]
+    placed = suspect_answers(Z, pairs, 3, learner=None, centers=centers, random_state=0)
+    assert (placed.scores != by_rows.scores).any()
+
+
+def learner_of(fitted):
+    class Space:
+        def transform(self, X):
+            return fitted.transform(X)
+
+    return Space()
+
+
+def test_weightless_answers_are_never_doubted(wine):
+    X, c, _ = wine
+    silent = Constraints(178, must_link=c.must_link, weights=np.zeros(len(c.must_link)))
+    assert len(suspect_answers(X, silent, 3, learner=None, random_state=0).positions) == 0
+
+
+def test_no_answers_no_suspects(wine):
+    found = suspect_answers(wine[0], Constraints(178), 3, random_state=0)
+    assert len(found.positions) == len(found.ranking) == len(found.scores) == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"by": "feeling"}, "by='feeling' is none of"),
+        ({"learner": "itml"}, "learner='itml' is none of 'sklr'"),
+        ({"by": "duals", "learner": None}, "by='duals' needs a learner"),
+    ],
+)
+def test_a_mistake_is_one_clear_error(wine, settings, words):
+    with pytest.raises(ValueError, match=words):
+        suspect_answers(wine[0], wine[1], 3, **settings)

@@ -1,0 +1,167 @@
+"""Prices in k-medoids: every value a bound, the program's value reached, the gradient right."""
+
+import itertools
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from joblib import parallel_config
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import approx_fprime
+
+from likewise import Constraints
+from likewise.cluster import exact_medoids
+from likewise.duals.medoids import (
+    NO_PAIRS,
+    Lagrangian,
+    choose_smoothly,
+    prepare,
+    price_by_lagrangian,
+    price_by_program,
+    price_sets,
+)
+from likewise.duals.pairs import pairs_of
+
+EPS = 0.1
+seeds = st.integers(0, 10_000)
+
+
+def draw(seed, n=30, m=12, spread=1.0):
+    rng = np.random.RandomState(seed)
+    y = rng.randint(3, size=n)
+    X = rng.randn(n, 2) * spread + 3 * np.array([[0, 0], [1, 0], [0, 1]])[y]
+    costs = np.sqrt(((X[:, None] - X) ** 2).sum(axis=-1))
+    return costs, pairs_of(Constraints.from_labels(y, n_pairs=m, random_state=seed)), rng
+
+
+def random_multipliers(pairs, n, rng):
+    drawn = rng.randn(len(pairs.ends), n)
+    return np.where(pairs.must[:, None], drawn, -np.abs(drawn))
+
+
+def test_two_groups_that_must_meet_cost_the_way_between_them():
+    x = np.array([0.0, 0.0, 0.0, 10.0, 10.0, 10.0])
+    costs = np.abs(x[:, None] - x)
+    pairs = pairs_of(Constraints(6, must_link=[(0, 3), (1, 2)], cannot_link=[(0, 5)]))
+    found = price_by_lagrangian(prepare(costs, 2, np.random.RandomState(0)), pairs, EPS)
+    # Each group may open all its three rows by a third, and be off by eps at every one of them.
+    assert_allclose(found.prices[0], 3 * 10, rtol=1e-2)
+    assert_array_equal(found.prices[1:], 0)
+    assert_allclose(found.bound, 10 - 3 * EPS * 10, rtol=1e-2)
+    assert_allclose(price_by_program(costs, 2, pairs, EPS).prices, found.prices, rtol=1e-2)
+
+
+@given(seeds)
+@settings(max_examples=5)
+def test_every_value_of_the_lagrangian_is_a_bound(seed):
+    costs, pairs, rng = draw(seed, n=9, m=4)
+    keeps = [
+        costs[:, list(medoids)][np.arange(9), labels].sum()
+        for medoids in itertools.combinations(range(9), 2)
+        for labels in [costs[:, list(medoids)].argmin(axis=1)]
+        if not pairs.broken(labels).any()
+    ]
+    lagrangian = Lagrangian(costs, pairs, 2, EPS)
+    best = price_by_program(costs, 2, pairs, EPS).bound
+    for _ in range(50):
+        u = rng.rand(9) * 3
+        value = lagrangian.value(u, random_multipliers(pairs, 9, rng) * rng.rand())
+        assert value <= min(keeps, default=np.inf) + 1e-9
+        assert value <= best + 1e-7
+
+
+@given(seeds)
+@settings(max_examples=4)
+def test_the_climb_reaches_the_bound_of_the_program(seed):
+    costs, pairs, rng = draw(seed, m=15)
+    program = price_by_program(costs, 3, pairs, EPS)
+    found = price_by_lagrangian(prepare(costs, 3, rng), pairs, EPS)
+    assert found.settled
+    assert found.bound <= program.bound * (1 + 1e-9)
+    assert found.bound >= program.bound * (1 - 5e-4)
+    assert (found.multipliers[~pairs.must] <= 0).all()
+    if program.prices.sum() > 0.1:
+        assert_allclose(found.prices.sum(), program.prices.sum(), rtol=0.15)
+
+
+@given(seeds)
+@settings(max_examples=5)
+def test_the_gradient_is_that_of_the_rounded_function(seed):
+    costs, pairs, rng = draw(seed, n=8, m=5)
+    lagrangian = Lagrangian(costs, pairs, 3, EPS)
+    size = lagrangian.ends[-1]
+    flat = np.concatenate([rng.rand(8) * 2, -rng.rand(size - 8)])
+
+    def value(z):
+        return lagrangian.minus_smooth(z, 0.3, 0.7)[0]
+
+    numeric = approx_fprime(flat, value, 1e-7)
+    assert_allclose(lagrangian.minus_smooth(flat, 0.3, 0.7)[1], numeric, atol=1e-5)
+
+
+def test_rounding_vanishes_with_its_width():
+    costs, pairs, rng = draw(0, n=8, m=5)
+    lagrangian = Lagrangian(costs, pairs, 3, EPS)
+    u, multipliers = rng.rand(8) * 3, random_multipliers(pairs, 8, rng)
+    flat = lagrangian.flatten(u, multipliers)
+    exact = lagrangian.value(u, multipliers)
+    assert_allclose(-lagrangian.minus_smooth(flat, 1e-9, 1e-9)[0], exact, rtol=1e-6)
+    assert -lagrangian.minus_smooth(flat, 0.1, 0.1)[0] >= exact
+
+
+@given(seeds, st.integers(1, 6))
+@settings(max_examples=30)
+def test_a_smooth_choice_sums_to_k_and_prefers_the_smallest(seed, k):
+    rho = np.random.RandomState(seed).randn(7)
+    y = choose_smoothly(rho, k, 0.5)
+    assert_allclose(y.sum(), k)
+    assert (y >= 0).all()
+    assert (y <= 1).all()
+    assert (np.diff(y[np.argsort(rho)]) <= 1e-12).all()
+    inside = (y > 1e-9) & (y < 1 - 1e-9)
+    assert_allclose(np.ptp((rho + 0.5 * y)[inside]) if inside.any() else 0.0, 0.0, atol=1e-9)
+
+
+def test_without_pairs_the_bound_proves_the_medoids():
+    costs, _, rng = draw(3, n=40, spread=0.5)
+    prepared = prepare(costs, 3, rng)
+    exact = exact_medoids(costs / prepared.scale, 3)
+    assert prepared.bound <= exact.cost + 1e-9
+    assert_allclose(prepared.bound, exact.cost, rtol=1e-3)
+    assert_allclose(prepared.found.cost, exact.cost)
+
+
+def test_nothing_broken_costs_nothing():
+    costs, _, rng = draw(3, n=40, spread=0.3)
+    prepared = prepare(costs, 3, rng)
+    labels = prepared.found.labels
+    pairs = pairs_of(Constraints.from_labels(labels, n_pairs=30, random_state=0))
+    found = price_by_lagrangian(prepared, pairs, EPS)
+    assert_array_equal(found.multipliers, 0)
+    assert_allclose(price_by_program(costs, 3, pairs, EPS).prices, 0, atol=1e-9)
+
+
+def test_a_batch_is_its_sets_one_by_one():
+    costs, _, rng = draw(0)
+    y = np.random.RandomState(1).randint(3, size=30)
+    sets = [pairs_of(Constraints.from_labels(y, n_pairs=6, random_state=s)) for s in range(3)]
+    prepared = prepare(costs, 3, rng)
+    with parallel_config(backend="threading", n_jobs=2):
+        batch = price_sets(prepared, sets, EPS)
+    for pairs, found in zip(sets, batch):
+        assert_array_equal(found.multipliers, price_by_lagrangian(prepared, pairs, EPS).multipliers)
+
+
+def test_the_unit_of_the_dissimilarities_does_not_matter():
+    costs, pairs, _ = draw(5, m=15)
+    small, large = (
+        price_by_lagrangian(prepare(costs * s, 3, np.random.RandomState(0)), pairs, EPS)
+        for s in (1.0, 2.0**20)
+    )
+    assert small.prices.any()
+    assert_array_equal(large.multipliers, small.multipliers * 2.0**20)
+    assert large.bound == small.bound * 2.0**20
+
+
+def test_no_pairs_have_no_multipliers():
+    assert NO_PAIRS.incidence.shape == (0, 0)

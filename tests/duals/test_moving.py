@@ -1,0 +1,144 @@
+"""Points moved until k-means honors the pairs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import adjusted_rand_score
+
+from likewise import Constraints, move_points
+from likewise.datasets import load_iris
+from likewise.duals.moving import cluster, cost_changes, crossing
+from likewise.duals.pairs import pairs_of
+
+
+def broken_pairs(y, labels, m, seed):
+    """m pairs, as the classes have them, that a clustering breaks."""
+    i, j = np.triu_indices(len(y), 1)
+    same = y[i] == y[j]
+    broken = np.flatnonzero((labels[i] == labels[j]) != same)
+    chosen = np.random.RandomState(seed).choice(broken, m, replace=False)
+    rows = np.stack([i, j], axis=1)[chosen]
+    return Constraints(len(y), must_link=rows[same[chosen]], cannot_link=rows[~same[chosen]])
+
+
+@pytest.fixture(scope="module")
+def iris():
+    data = load_iris()
+    labels, _ = cluster(data.X, 3, None, 10, np.random.RandomState(0))
+    return data.X, data.y, broken_pairs(data.y, labels, 12, 0)
+
+
+def test_a_point_goes_just_across_the_border():
+    step = crossing(np.array([1.0, 3.0]), np.array([0.0, 0.0]), np.array([4.0, 0.0]))
+    assert_allclose(step, [1.01, 0.0])  # the border is at 2
+    beyond = crossing(np.array([3.0, 0.0]), np.array([0.0, 0.0]), np.array([4.0, 0.0]))
+    assert_allclose(beyond, [0.04, 0.0])
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=10)
+def test_cost_changes_are_those_of_the_sum_of_squares(seed):
+    rng = np.random.RandomState(seed)
+    X, labels = rng.randn(9, 2), np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])
+
+    def squares(labels):
+        return sum(((X[labels == c] - X[labels == c].mean(axis=0)) ** 2).sum() for c in range(3))
+
+    centers = np.stack([X[labels == c].mean(axis=0) for c in range(3)])
+    changes = cost_changes(X, labels, centers, np.array([[0, 4]]))
+    for at, row in enumerate((0, 4)):
+        for to in range(3):
+            moved = labels.copy()
+            moved[row] = to
+            assert_allclose(changes[0, at, to], squares(moved) - squares(labels), atol=1e-9)
+
+
+def test_nobody_leaves_a_cluster_empty():
+    X, labels = np.array([[0.0], [5.0], [6.0]]), np.array([0, 1, 1])
+    changes = cost_changes(X, labels, np.array([[0.0], [5.5]]), np.array([0]))
+    assert_array_equal(changes, [[0.0, np.inf]])
+
+
+@pytest.mark.parametrize("order", ["prices", "isolated", "random"])
+def test_every_pair_is_honored_in_the_end_and_the_history_adds_up(iris, order):
+    X, y, c = iris
+    moved = move_points(X, c, 3, order=order, y=y, random_state=0)
+    pairs, sign = c.signed_pairs()
+    together = moved.labels[pairs[:, 0]] == moved.labels[pairs[:, 1]]
+    assert_array_equal(np.flatnonzero(together != (sign > 0)), moved.unsatisfied)
+    assert len(moved.unsatisfied) <= 1
+    assert moved.n_broken[0] == 12
+    assert moved.n_broken[-1] == len(moved.unsatisfied)
+    lengths = [move.length for move in moved.moves]
+    assert_allclose(moved.travelled[-1], sum(lengths))
+    assert (np.diff(moved.travelled) > 0).all()
+    assert len(moved.n_broken) == len(moved.travelled) == len(moved.ari)
+    assert_allclose(moved.ari[-1], adjusted_rand_score(y, moved.labels))
+    assert moved.ari[-1] > moved.ari[0]
+    touched = np.unique([move.row for move in moved.moves])
+    assert_array_equal(np.flatnonzero((moved.X != X).any(axis=1)), touched)
+    assert np.isin(touched, pairs).all()
+
+
+def test_the_way_of_the_paper_keeps_the_names_of_clusters(iris):
+    X, y, c = iris
+    few = c.subset(np.arange(4))
+    moved = move_points(X, few, 3, restarts="paper", y=y, random_state=0)
+    assert len(moved.unsatisfied) == 0
+    centers = np.stack([moved.X[moved.labels == k].mean(axis=0) for k in range(3)])
+    assert_allclose(centers, moved.centers, atol=1e-3)
+    before, _ = cluster(X, 3, None, 100, np.random.RandomState(0))
+    assert (before == moved.labels).mean() > 0.9  # the same names, some rows moved
+
+
+def test_names_follow_the_centers_when_k_means_starts_anew():
+    rng = np.random.RandomState(0)
+    X = np.concatenate([rng.randn(20, 2) + at for at in ([0, 0], [9, 0], [0, 9], [9, 9])])
+    labels, centers = cluster(X, 4, None, 5, rng)
+    for seed in range(5):
+        shuffled = np.random.RandomState(seed).permutation(4)
+        again, found = cluster(X, 4, centers[shuffled], 3, np.random.RandomState(seed))
+        assert_allclose(found, centers[shuffled], atol=1e-9)
+        assert_array_equal(again, np.argsort(shuffled)[labels])
+
+
+def test_contradictions_end_with_an_account():
+    rng = np.random.RandomState(0)
+    X = np.concatenate([rng.randn(10, 2), rng.randn(10, 2) + 6])
+    c = Constraints(20, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2), (3, 15)])
+    moved = move_points(X, c, 2, random_state=0)
+    assert len(moved.unsatisfied) >= 1
+    assert moved.conflicts == ("cannot_link[0] = (0, 2) contradicts the must-link path 0-1-2.",)
+    assert len(moved.moves) <= X.shape[0] * 2
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=8)
+def test_it_always_ends(seed):
+    rng = np.random.RandomState(seed)
+    X = rng.randn(12, 2)
+    rows = np.array([rng.choice(12, 2, replace=False) for _ in range(12)])
+    must = rng.rand(12) < 0.5
+    c = Constraints(12, must_link=rows[must], cannot_link=rows[~must])
+    moved = move_points(X, c, 2, order="isolated", random_state=0)
+    assert_array_equal(moved.unsatisfied, pairs_of(c).answers[pairs_of(c).broken(moved.labels)])
+    assert np.isfinite(moved.X).all()
+
+
+def test_nothing_to_do_moves_nothing():
+    X = np.array([[0.0], [0.1], [5.0], [5.1]])
+    moved = move_points(X, Constraints(4, must_link=[(0, 1)]), 2, random_state=0)
+    assert_array_equal(moved.X, X)
+    assert moved.moves == []
+    assert_array_equal(moved.travelled, [0.0])
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [({"order": "size"}, "order='size' is none of"), ({"restarts": 3}, "restarts=3 is none of")],
+)
+def test_a_mistake_is_one_clear_error(iris, settings, words):
+    with pytest.raises(ValueError, match=words):
+        move_points(iris[0], iris[2], 3, **settings)
