@@ -48,3 +48,11 @@ def test_both_ways_to_the_log_det_optimum_reach_it():
     rows = [line.split("|")[-3:-1] for line in table.splitlines() if line.startswith("| diffusion")]
     assert len(rows) == 4
     assert not any("(" in cell for row in rows for cell in row)  # a gap in place of its seconds
+
+
+def test_every_part_of_the_npk_benchmark_runs_at_its_smallest_size():
+    command = [sys.executable, "-m", "benchmarks.npk", "--smallest"]
+    told = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert told.count("| --- |") == 5
+    beside = told.split("\n\n")[0].splitlines()[-1].split("|")
+    assert abs(float(beside[-2])) < 1e-6  # the plain solver and ours agree
