@@ -194,8 +194,8 @@ def grow_rows(smallest):
 
 def large_graph(smallest):
     yield "| rows | pairs | method | s | directions |"
-    n_rows = 2000 if smallest else 60_000
-    X, answers = draw(n_rows, 1000, 0)
+    n_rows, n_pairs = (1600, 50) if smallest else (60_000, 1000)
+    X, answers = draw(n_rows, n_pairs, 0)
     W = graph_of(X)
     spaces = (SimpleNPK(loss="linear", affinity="precomputed"), SimpleNPK(affinity="precomputed"))
     for space in spaces:
