@@ -121,9 +121,12 @@ def test_wrong_answers_are_among_the_suspects():
     is_wrong = np.concatenate(
         [np.isin(np.flatnonzero(sign > 0), flipped), np.isin(np.flatnonzero(sign < 0), flipped)]
     )
-    suspects = GuidedClustering(3, random_state=0).fit(wine.X, constraints=told).suspects_
-    assert is_wrong[suspects].mean() > 0.5
-    assert is_wrong[suspects].sum() >= 5
+    model = GuidedClustering(3, random_state=0).fit(wine.X, constraints=told)
+    assert is_wrong[model.suspects_].mean() > 0.5
+    assert is_wrong[model.suspects_].sum() >= 5
+    assert (model.pulls_[model.suspects_] == 0).all()
+    assert set(model.suspects_) - set(model.violated_) == set()
+    assert f"likely wrong: {len(model.suspects_)} answers" in str(model.report_)
 
 
 def test_contradictions_are_told_with_their_witness_and_stop_nothing():
@@ -217,6 +220,16 @@ def test_bad_settings_end_in_one_line(settings, error, message):
     assert "\n" not in str(caught.value)
 
 
+def test_of_many_answers_a_draw_chooses_and_all_teach(monkeypatch):
+    monkeypatch.setattr("likewise.guided.TRIAL_ANSWERS", 50)
+    wine = load_wine()
+    answers = Constraints.from_labels(wine.y, n_must_link=60, n_cannot_link=60, random_state=0)
+    model = GuidedClustering(3, random_state=0).fit(wine.X, constraints=answers)
+    assert "of 50 held-out answers" in model.report_.why
+    assert len(model.pulls_) == 120
+    assert np.count_nonzero(model.pulls_) > 50
+
+
 def test_rows_beyond_the_sample_go_to_the_nearest_center(monkeypatch):
     monkeypatch.setattr("likewise.guided.FIT_ROWS", 100)
     wine = load_wine()
@@ -253,7 +266,7 @@ def test_suspects_by_hand():
     credits = np.array([0.4, 0.1, 0.0, 0.9, np.nan])
     pulls = np.array([1.0, 1.0, 5.0, 9.0, 0.0])
     assert_array_equal(rank_suspects(credits, honored, pulls), [1, 0])
-    assert_array_equal(rank_suspects(None, honored, pulls), [3, 0, 1])
+    assert_array_equal(rank_suspects(np.full(5, np.nan), honored, pulls), [3, 0, 1])
 
 
 def test_nearest_centers_in_blocks_are_the_same(monkeypatch):

@@ -2,6 +2,7 @@
 
     space   = the features as they are, unless held-out answers prefer a learned space
     labels  = k-means in that space, with a price on every pair that it breaks
+    both again, without the answers that the others contradict: the suspects
 
 The spaces that are tried stand in CANDIDATES: log-det learning (SKLR) from two starts, at three
 strengths, and ITML where there are pairs. Each is judged by answers that it has not seen, in two
@@ -55,6 +56,7 @@ N_DIRECTIONS = 100  # of sparse features
 FEW_FEATURES = 0.25  # standardize when the variance sits in fewer of the features than this share
 N_SPLITS = 3
 TRIAL_ROWS = 600  # rows that candidates are tried on, beside those that answers touch
+TRIAL_ANSWERS = 500  # of more, so many are drawn to choose by
 TRIAL_TOL = 1e-2  # enough to tell one candidate from another
 TRIAL_STARTS = 2  # of k-means
 FIT_ROWS = 10_000  # rows that are learned from and clustered; the others go to the nearest center
@@ -140,7 +142,8 @@ class GuidedClustering(
     violated_ : ndarray of int
         Positions of the answers that the clusters, or for triples the space, break.
     suspects_ : ndarray of int
-        Positions of the answers most likely wrong, the most suspicious first.
+        Positions of the answers most likely wrong, the most suspicious first: what is learned from
+        the other answers contradicts them. They are set aside, and the rest is learned from again.
     report_ : GuidedReport
         What was tried, what was chosen and why. ``print(model.report_)`` tells it.
     n_answers_used_ : int
@@ -214,21 +217,23 @@ class GuidedClustering(
 
         found = self._choose(X_fit, told, seed)
         self.learner_ = found.learner
-        if self.learner_ is not None:
-            self.learner_.fit(X_fit, constraints=told)
-        Z = X_fit if self.learner_ is None else self.learner_.transform(X_fit)
+        Z = self._learn(X_fit, told)
         counted = choose_n_clusters(Z, told, self.n_clusters, random_state=seed)
         self.n_clusters_ = counted.n_clusters
         placed = place(Z, told, self.n_clusters_, n_init=self.n_init, seed=seed)
+        honored = honored_answers(told, placed.labels, Z=Z)
+        self.suspects_ = rank_suspects(found.credits, honored, self.pulls_)
+        if len(self.suspects_):
+            trusted = np.delete(np.arange(told.n_answers), self.suspects_)
+            Z = self._learn(X_fit, told, trusted)
+            placed = place(Z, told.subset(trusted), self.n_clusters_, self.n_init, seed)
+            honored = honored_answers(told, placed.labels, Z=Z)
         before = place(X_fit, Constraints(len(rows)), self.n_clusters_, self.n_init, seed)
 
         self.cluster_centers_ = placed.centers
         self._n_features_out = Z.shape[1]
         self.labels_ = self._complete(X, rows, placed, self._map_rows)
-        self.pulls_ = getattr(self.learner_, "duals_", np.zeros(answers.n_answers))
-        honored = honored_answers(told, placed.labels, Z=Z)
         self.violated_ = np.flatnonzero(honored == 0)
-        self.suspects_ = rank_suspects(found.credits, honored, self.pulls_)
         self.n_answers_used_ = int(np.count_nonzero(answers.weights > 0))
         self.report_ = GuidedReport(
             n_rows=X.shape[0],
@@ -245,6 +250,7 @@ class GuidedClustering(
             labels_before=self._complete(X, rows, before, self._prepared),
             satisfied_before=share_honored(told, before.labels, X_fit),
             satisfied=share_honored(told, placed.labels, Z),
+            n_suspects=len(self.suspects_),
             conflicts=np.array([conflict.message for conflict in answers.conflicts()], dtype=str),
         )
         return self
@@ -300,6 +306,16 @@ class GuidedClustering(
             self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
         )
 
+    def _learn(self, X, answers: Constraints, trusted: np.ndarray | None = None) -> np.ndarray:
+        """Fit the learner on the trusted answers, keep their pulls, and map the rows."""
+        self.pulls_ = np.zeros(answers.n_answers)
+        if self.learner_ is None:
+            return X
+        trusted = np.arange(answers.n_answers) if trusted is None else trusted
+        self.learner_.fit(X, constraints=answers.subset(trusted))
+        self.pulls_[trusted] = getattr(self.learner_, "duals_", 0.0)
+        return self.learner_.transform(X)
+
     def _prepared(self, X):
         """Rows as dense features, standardized where that was decided."""
         X = X if self.scaler_ is None else self.scaler_.transform(X)
@@ -321,15 +337,23 @@ class GuidedClustering(
     def _choose(self, X, answers: Constraints, seed: int) -> "Choice":
         """The learner to use, not yet fitted, and how it was found."""
         if self.learner != "auto":
-            nothing = np.empty(0)
-            return Choice(
-                clone(self.learner), (), nothing, nothing, -1, "the learner was given.", None
-            )
-        rows = sample_rows(X.shape[0], TRIAL_ROWS, answers.touched_rows(), seed)
+            none = np.empty(0)
+            unseen = np.full(answers.n_answers, np.nan)
+            return Choice(clone(self.learner), (), none, none, -1, "the learner was given.", unseen)
+        asked = np.arange(answers.n_answers)
+        if len(asked) > TRIAL_ANSWERS:
+            drawn = np.random.RandomState(seed).choice(asked, TRIAL_ANSWERS, replace=False)
+            asked = np.sort(drawn)
+        told = answers.subset(asked)
+        rows = sample_rows(X.shape[0], TRIAL_ROWS, told.touched_rows(), seed)
         n_clusters = None if self.n_clusters == "auto" else self.n_clusters
-        return choose_space(
-            X[rows], answers.restrict(rows), n_clusters, seed=seed, n_jobs=self.n_jobs
+        found = choose_space(
+            X[rows], told.restrict(rows), n_clusters, seed=seed, n_jobs=self.n_jobs
         )
+        credits = np.full(answers.n_answers, np.nan)
+        if found.credits is not None:
+            credits[asked] = found.credits
+        return found._replace(credits=credits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,6 +376,8 @@ class GuidedReport:
         Clusters without any answer.
     satisfied_before, satisfied : float
         Share of the answers that hold, without learning and with it; nan without answers.
+    n_suspects : int
+        Answers set aside as likely wrong.
     conflicts : ndarray of str
         Contradictions among the answers, each with its witness.
     """
@@ -370,6 +396,7 @@ class GuidedReport:
     labels_before: np.ndarray
     satisfied_before: float
     satisfied: float
+    n_suspects: int
     conflicts: np.ndarray
 
     def __str__(self):
@@ -385,6 +412,8 @@ class GuidedReport:
         if not np.isnan(self.satisfied):
             shares = f"{self.satisfied_before:.0%} before, {self.satisfied:.0%} now"
             lines.append(f"answers that hold: {shares}")
+        if self.n_suspects:
+            lines.append(f"set aside as likely wrong: {self.n_suspects} answers (suspects_)")
         lines += [f"conflict: {conflict}" for conflict in self.conflicts]
         return "\n".join(lines)
 
@@ -475,7 +504,7 @@ def choose_space(
 
 
 def helps_new_rows(X, Y, one: Candidate, answers: Constraints, n_clusters, seed: int) -> bool:
-    """Whether answers about rows that no other answer spoke of prefer the learned space.
+    """False when answers about rows that no other answer spoke of prefer the features as they are.
 
     Where answers are dense, those held out speak of rows that the others have moved already.
     """
@@ -485,8 +514,7 @@ def helps_new_rows(X, Y, one: Candidate, answers: Constraints, n_clusters, seed:
     learned = cross(Y, one, splits, answers, n_clusters, seed)
     plain = cross(X, AS_THEY_ARE, splits, answers, n_clusters, seed)
     judged = ~np.isnan(learned) & ~np.isnan(plain) & (answers.weights > 0)
-    gains = (learned - plain)[judged]
-    return bool(np.average(gains, weights=answers.weights[judged]) >= 0)
+    return not beats(plain[judged], learned[judged], answers.weights[judged])
 
 
 def choose_best(credits: np.ndarray, weights: np.ndarray) -> int:
