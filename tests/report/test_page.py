@@ -93,6 +93,15 @@ def test_answers_that_the_report_was_not_given_are_asked_for(told):
     assert "pass constraints= to see them" in section(told(model, X), "answers")
 
 
+def test_answers_are_lines_on_both_maps_solid_for_together_and_dashed_for_apart(told):
+    model, X, c = two_clusters()
+    html = told(model, X, constraints=c)
+    # Of the five that pull: a must-link, a cannot-link, an odd one out, a closer, a can't tell.
+    for when in re.findall(r"<svg.*?</svg>", html, re.S):
+        assert when.count("answer together") == 3
+        assert when.count("answer apart") == 3
+
+
 def test_of_answers_that_pull_alike_those_that_did_not_hold_before_come_first(told):
     pulls = np.array([1.0, 1, 1, 0, 0, 0])
     model, X, c = two_clusters(pulls_=pulls, labels_before=[0, 0, 0, 1, 0, 1], violated_=[2])
@@ -186,7 +195,7 @@ def test_no_text_of_the_user_becomes_a_tag_or_an_attribute(told, texts, title, a
 def test_nothing_is_asked_of_the_network(told):
     model, X, c = two_clusters()
     html = told(model, X, constraints=c)
-    assert any("default-src 'none'" in value for name, value in read(html).attributes)
+    assert any("default-src 'none'" in (value or "") for name, value in read(html).attributes)
     assert not re.search(r"https?:|@import|url\(", html)
 
 

@@ -91,13 +91,14 @@ def test_features_have_their_own_names_those_given_or_numbers():
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 def test_the_feature_that_sets_a_cluster_apart_stands_out(make):
-    X = np.array([[0.0, 5, 1], [0, 6, 1], [9, 5, 1], [9, 6, 1]])
+    X = np.array([[5, 0.0, 5, 1], [7, 0, 6, 1], [6, 9, 5, 1], [7, 9, 6, 1]])
     model = made_model(X, [0, 0, 1, 1], map_rows=lambda rows: X)
     seen = look(model, make(X))
     telling = standouts(seen, 1, 3)
-    assert_array_equal(telling.columns, [0])  # the second is alike in both, the third constant
-    assert_allclose([telling.means[0], telling.overall[0]], [9, 4.5])
-    assert_allclose(values_of(seen, 2, np.array([1, 0])), [5, 9])
+    assert_array_equal(telling.columns, [1, 0])  # the third is alike in both, the last constant
+    assert_allclose(telling.means, [9, 6.5])
+    assert_allclose(telling.overall, [4.5, 6.25])
+    assert_allclose(values_of(seen, 2, np.array([2, 1])), [5, 9])
 
 
 def test_typical_rows_come_nearest_first_and_belong_to_the_cluster():
