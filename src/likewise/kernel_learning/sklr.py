@@ -395,7 +395,8 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.choice_scale_ = strength.scale * strength.sharpness / sq_unit
         self.threshold_ = chosen.threshold * sq_unit / strength.sharpness
         self.metric_, self.components_, self.duals_ = found.metric, found.root, found.duals
-        self.divergence_, self.gap_, self.n_iter_ = chosen.divergence, chosen.gap, chosen.n_iter
+        self.divergence_, self.gap_ = chosen.divergence, chosen.gap
+        self.n_iter_ = max(chosen.n_iter, 1)  # scikit-learn asks for one where nothing is learned
         self.trust_, self.suspects_ = found.trust, np.flatnonzero(found.trust < 0.5)
         self.annotators_, self.reliabilities_ = found.annotators, found.reliabilities
         return found.is_unlikely

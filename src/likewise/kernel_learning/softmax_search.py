@@ -7,8 +7,8 @@ the scale makes it judge the order of distances, not their unit. It is smooth in
 one valley, so a climb takes some seven trials: first the strength, then the sharpness along
 C * sharpness = constant, where the valley is flat. A few answers like odd strengths by chance, so
 settings have a prior: each octave away from the usual ones, squared, costs half a log-odds in all,
-shared by the answers held out. Where the start does better than any strength, the answers are left
-alone.
+shared by the answers held out. Where the start does better than any strength, or what is learned
+from the answers tells no more of others than guessing does, they are left alone.
 
     chance of an answer = (1 - e_a) softmax + e_a / number of options      of annotator a
 
@@ -33,6 +33,7 @@ from likewise.kernel_learning.softmax import (
     calibrate,
     choices_of,
     learn_choices,
+    log_loss,
     option_chances,
     option_sq_distances,
     span_of_rows,
@@ -44,7 +45,8 @@ SHARPNESS = 2.0
 STRENGTHS = (2.0**-10, 2.0**6)
 SHARPNESSES = (2.0**-3, 2.0**5)
 OCTAVE_COST = 0.5  # a Gaussian prior on log2 of both, one octave wide
-START_OCTAVES = 3.0  # the start, as far from the usual strength as this
+START_ODDS = 2.0  # log-odds in all by which the start must do better than what is learned
+GUESS_ODDS = 3.0  # and by which that must do better than guessing
 N_SPLITS = 3
 MANY = 2000  # answers from which one fold, a fifth of them, is held out and no other
 TRIAL_TOL = 1e-3
@@ -206,9 +208,12 @@ def choose_strength(
     cost = judge(best_C, best_sharpness)
     unlearned = np.concatenate([option_sq_distances(Y, held_out, 1.0) for _, held_out in folds])
     scale, loss = fit_scale(unlearned)
-    if C is None and loss + OCTAVE_COST * START_OCTAVES**2 / weights.sum() < cost:
-        return Strength(0.0, 1.0, scale, loss, len(tried))
     best = tried[best_C, best_sharpness]
+    guessing = log_loss(np.where(np.isinf(unlearned), np.inf, 0.0), targets, weights)
+    is_beaten = loss + START_ODDS / weights.sum() < cost
+    is_guess = best.log_loss + GUESS_ODDS / weights.sum() > guessing
+    if C is None and not annotator_noise and (is_beaten or is_guess):
+        return Strength(0.0, 1.0, scale, loss, len(tried))
     return Strength(best_C, best_sharpness, best.scale, best.log_loss, len(tried))
 
 
