@@ -1,5 +1,7 @@
 """The commands as a person runs them."""
 
+import csv
+import json
 import re
 import signal
 import subprocess
@@ -132,6 +134,34 @@ def test_a_warning_is_one_line_without_the_place_in_the_code(iris, capsys, monke
     assert re.match(r"warning: \w+ .*\.$", line)
 
 
+@pytest.mark.parametrize("output", ["-", "o.csv", "o.json"])
+def test_check_tells_conflicts_prices_doubts_and_metrics(iris, capsys, output):
+    few = np.arange(0, 150, 5)
+    np.save(iris / "few.npy", load_iris().X[few])
+    right = Constraints.from_labels(load_iris().y[few], n_pairs=15, random_state=0)
+    wrong = Constraints(30, must_link=[(0, 28), (1, 2), (2, 3)], cannot_link=[(1, 3)])
+    (wrong + right).write(iris / "some-wrong.csv")
+    source = ("check", iris / "few.npy", "-c", iris / "some-wrong.csv", "-k", 3)
+    code, stdout, stderr = run(capsys, *source, "-o", "-" if output == "-" else iris / output)
+    assert code == 0
+    assert "cannot_link[0] = (1, 3) contradicts the must-link path 1-2-3." in stderr
+    assert "must_link[0] = (0, 28)" in stderr
+    assert "mahalanobis" in stderr
+    if output == "o.json":
+        told = json.loads((iris / output).read_text())
+        assert told["conflicts"][0]["witness"] == [1, 2]
+        assert {one["metric"] for one in told["metrics"]} >= {"euclidean", "cosine"}
+        lines = told["answers"]
+    else:
+        text = stdout if output == "-" else (iris / output).read_text()
+        lines = list(csv.DictReader(text.splitlines()))
+    assert (stdout == "") == (output != "-")
+    assert len(lines) == 19
+    assert str(lines[0]["doubt_rank"]) in ("1", "2")
+    assert float(lines[0]["price"]) > 0
+    assert lines[3]["conflict"].startswith("cannot_link[0]")
+
+
 def test_columns_can_be_chosen_and_standardized(iris, capsys):
     frame = pd.read_csv(iris / "iris.csv").rename(columns={"id": "name"}).assign(note="x")
     frame.to_csv(iris / "named.csv", index=False)
@@ -182,6 +212,9 @@ def test_contradictions_are_told_and_do_not_stop_the_work(iris, capsys):
         (("cluster", "junk.parquet", "-k", 1), "not a Parquet file"),
         (("cluster", "iris.npy", "-k", 3, "-c", "answers.csv"), "is no row number"),
         (("cluster", "iris.csv", "-k", 3, "-c", "empty.csv"), "empty.csv is empty"),
+        (("check", "iris.csv", "-k", 3), "Missing option '-c'"),
+        (("check", "iris.csv", "-c", "answers.csv", "-k", 1), "1 is not in the range"),
+        (("check", "iris.csv", "-c", "answers.csv", "-k", 3, "-o", "o.npy"), "must end in one of"),
         (("apply", "junk.npy", "iris.csv"), "junk.npy"),
         (("frobnicate",), "No such command"),
         (("reproduce", "nothing"), "no experiments for 'nothing', only for sklr"),

@@ -27,6 +27,7 @@ _ROOMS = {
         "informativeness",
     ),
     "duals": (
+        "check_answers",
         "constraint_prices",
         "dissimilarity_matrix",
         "filter_constraints",

@@ -14,6 +14,7 @@ import click
 EXPECTED = (ValueError, TypeError, OSError, ImportError)
 FRONT_DOOR = ("auto", "sklr", "itml")  # methods of GuidedClustering, which a report can tell about
 MAX_MESSAGE = 600  # letters
+MOST_SHOWN = 10  # answers in a table
 CLUSTERERS = {
     "kernel-kmeans": "KernelKMeans",
     "pck-means": "PCKMeans",
@@ -245,6 +246,82 @@ def cluster(
 
 
 @commands.command()
+@data_argument
+@click.option(
+    "-c",
+    "--constraints",
+    "answers",
+    required=True,
+    type=READABLE,
+    help="Answer file: .csv, .jsonl or .parquet.",
+)
+@click.option(
+    "-k",
+    "--clusters",
+    required=True,
+    type=click.IntRange(2),
+    metavar="N",
+    help="How many clusters.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Write what was found: one line an answer to .csv, all of it to .json; - is CSV on "
+    "stdout.  [default: stdout when piped, else nowhere]",
+)
+@click.option(
+    "--standardize/--no-standardize",
+    default=None,
+    help="Give every column mean 0 and variance 1 first, or not.  "
+    "[default: where a few columns drown the others]",
+)
+@id_option
+@features_option
+@seed_option
+def check(
+    data: str,
+    answers: str,
+    clusters: int,
+    output: str | None,
+    standardize: bool | None,
+    id_column: str | None,
+    features: str | None,
+    random_state: int,
+) -> None:
+    """Look at the answers before they are used.
+
+    \b
+    likewise check data.csv -c answers.csv -k 10
+    likewise check data.csv -c answers.csv -k 10 -o checked.json
+
+    Tells which answers contradict others, what each costs the clusters, which are likely wrong and
+    which metric fits them best.
+    """
+    if output is None and not sys.stdout.isatty():
+        output = "-"
+    from likewise.constraints import Constraints
+    from likewise.datasets.files import check_ending, read_rows, write_records
+    from likewise.duals import check_answers
+    from likewise.guided import fit_scaler
+
+    if output is not None:
+        check_ending(output, (".csv", ".json"))
+    rows = read_rows(data, id_column=id_column, features=_names(features))
+    constraints = Constraints.read(answers, n_samples=len(rows.X), ids=rows.ids)
+    _tell(f"{len(rows.X)} rows, {rows.X.shape[1]} features, {constraints.n_answers} answers")
+    scaler, why = fit_scaler(rows.X, "auto" if standardize is None else standardize)
+    _tell(f"features: {why}")
+    X = rows.X if scaler is None else scaler.transform(rows.X)
+    found = check_answers(X, constraints, clusters, random_state=random_state)
+    _show_check(found)
+    if output is not None:
+        write_records(output, found.rows(), found.to_dict())
+        if output != "-":
+            _tell(f"all of it in {output}")
+
+
+@commands.command()
 @click.argument("model", type=READABLE)
 @data_argument
 @output_option
@@ -341,6 +418,37 @@ def _as_images(X, shape: tuple[int, ...]):
 
 def _tell(words: str) -> None:
     click.echo(words, err=True)
+
+
+def _show_check(found) -> None:
+    """The account of the answers as tables, on stderr."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(stderr=True, soft_wrap=True)
+    _tell(f"{len(found.conflicts)} answers contradict others")
+    for conflict in found.conflicts[:MOST_SHOWN]:
+        _tell(f"  {conflict}")
+    describe, prices = found.constraints.describe, found.prices
+    n_held = int(prices.satisfied.sum())
+    _tell(f"{n_held} of {len(prices.prices)} answers hold without help")
+    suspects = found.suspects.positions
+    table = Table("likely wrong", "doubt", "price", box=box.SIMPLE, title_justify="left")
+    for at in suspects[:MOST_SHOWN]:
+        score, price = found.suspects.scores[at], prices.prices[at]
+        table.add_row(describe(int(at)), f"{score:.2f}", f"{price:.3g}")
+    if len(suspects):
+        _tell(f"{len(suspects)} answers look wrong to the others; the most doubtful:")
+        console.print(table, markup=False)
+    else:
+        _tell("no answer looks wrong to the others")
+    if found.fitness is not None:
+        table = Table("metric", "pairs that cost nothing", "best of sets", box=box.SIMPLE)
+        fitness = found.fitness
+        for name, share, win in zip(fitness.names, fitness.shares, fitness.wins):
+            table.add_row(name, f"{share:.1%}", f"{win:.0%}")
+        console.print(table)
 
 
 def _tell_conflicts(constraints) -> None:

@@ -4,6 +4,7 @@ Everything must be a number but one column that names the rows. What is not is a
 where. Files are written whole or not at all.
 """
 
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -72,13 +73,32 @@ def read_rows(
 
 def check_output_path(path: str | os.PathLike) -> None:
     """An ending that can be written, in a folder that is there; "-" is stdout."""
+    check_ending(path, ENDINGS)
+
+
+def check_ending(path: str | os.PathLike, endings: Sequence[str]) -> None:
+    """One of the endings, in a folder that is there; "-" is stdout."""
     if str(path) == "-":
         return
     path = Path(path)
-    if path.suffix.lower() not in ENDINGS:
-        raise ValueError(f"{path.name} must end in one of {', '.join(ENDINGS)}.")
+    if path.suffix.lower() not in endings:
+        raise ValueError(f"{path.name} must end in one of {', '.join(endings)}.")
     if not path.absolute().parent.is_dir():
         raise ValueError(f"{path.parent} does not exist. Make the folder first.")
+
+
+def write_records(path: str | os.PathLike, records: list[dict], document: dict) -> None:
+    """Write records to .csv, or a whole document to .json; "-" is CSV on stdout."""
+    check_ending(path, (".csv", ".json"))
+    columns = {name: [str(one[name]) for one in records] for name in (records or [{}])[0]}
+    if str(path) == "-":
+        table_file.write_csv(columns, sys.stdout)
+        return
+    with replacing(Path(path)) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        if Path(path).suffix.lower() == ".json":
+            json.dump(document, file, indent=1)
+        else:
+            table_file.write_csv(columns, file)
 
 
 def write_clusters(path: str | os.PathLike, labels: np.ndarray, ids: Sequence[str] | None) -> None:

@@ -112,7 +112,7 @@ def metric_fitness(
     >>> from likewise.datasets import make_metric_clusters
     >>> data = make_metric_clusters("mahalanobis", 60, random_state=0)
     >>> c = Constraints.from_labels(data.y, n_pairs=30, random_state=0)
-    >>> metric_fitness(data.X, c, 3, ["euclidean", "mahalanobis"], n_sets=3, random_state=0).best
+    >>> metric_fitness(data.X, c, 3, ["euclidean", "mahalanobis"], n_sets=0, random_state=0).best
     'mahalanobis'
     """
     constraints = check_constraints(constraints, n_samples=len_of(X))

@@ -39,8 +39,9 @@ WIDTHS = (1e-2, 1e-3, 3e-4)  # of the rounding, in mean dissimilarities; the gap
 FIRST_WIDTHS = (1e-1, 3e-2, *WIDTHS)
 MAX_STEPS = 300  # of L-BFGS-B at each width
 MEMORY = 10  # its pairs of steps
+SMALLEST_GAIN = 1e-5  # of a step, relative, in widths
 MAX_ROUNDS = 8  # of columns added
-N_COLUMNS = 20  # a cluster, to begin with
+N_COLUMNS = 30, 10  # to begin with: some, and so many more a cluster
 MISSED = 1e-9  # of the cost: a column this much below the k-th is missing
 NO_PAIRS = Pairs(
     np.empty(0, dtype=np.int64),
@@ -70,39 +71,49 @@ def prepare(costs: np.ndarray, n_clusters: int, rng) -> Prepared:
     owners = np.arange(len(costs))
     starts = [draw_medoids(costs, n_clusters, owners, rng) for _ in range(N_STARTS)]
     found = min((swap_medoids(costs, start) for start in starts), key=lambda one: one.cost)
-    lagrangian = Lagrangian(costs, NO_PAIRS, n_clusters, eps=0.0)
-    u, _ = lagrangian.climb(costs[:, found.medoids].max(axis=1), None, FIRST_WIDTHS)
-    return Prepared(costs, scale, found, u, lagrangian.value(u, lagrangian.zeros()))
+    everywhere = Lagrangian(costs, NO_PAIRS, n_clusters, eps=0.0)
+    none = everywhere.zeros()
+    u, _ = everywhere.climb(costs[:, found.medoids].max(axis=1), none, FIRST_WIDTHS[:1])
+    u, _, _ = climb_columns(everywhere, u, none, FIRST_WIDTHS[1:], found.cost)
+    return Prepared(costs, scale, found, u, everywhere.value(u, none))
 
 
 def price_by_lagrangian(
     prepared: Prepared, pairs: Pairs, eps: float, *, widths: tuple[float, ...] = WIDTHS
 ) -> Priced:
     """Multipliers and a valid bound, some hundredths of a percent below that of the program."""
-    costs, k = prepared.costs, len(prepared.found.medoids)
-    n, m = len(costs), len(pairs.ends)
-    everywhere = Lagrangian(costs, pairs, k, eps)
-    multipliers = np.zeros((m, n))
-    tight = prepared.found.cost - prepared.bound <= max(widths) * abs(prepared.bound)
-    if tight and not pairs.broken(prepared.found.labels).any():
-        return Priced(multipliers, prepared.bound * prepared.scale, settled=True)
-    u = prepared.u
+    costs, found = prepared.costs, prepared.found
+    everywhere = Lagrangian(costs, pairs, len(found.medoids), eps)
+    none = everywhere.zeros()
+    is_proved = found.cost - prepared.bound <= widths[0] * abs(prepared.bound)
+    if is_proved and not pairs.broken(found.labels).any():
+        return Priced(none, prepared.bound * prepared.scale, settled=True)
+    u, multipliers, settled = climb_columns(everywhere, prepared.u, none, widths, found.cost)
+    multipliers[np.abs(multipliers) < widths[-1]] = 0.0  # no more than the rounding
+    bound = max(everywhere.value(u, multipliers), prepared.bound)
+    return Priced(multipliers * prepared.scale, bound * prepared.scale, settled)
+
+
+def climb_columns(
+    everywhere: "Lagrangian", u, multipliers, widths: tuple[float, ...], cost: float
+) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Climb over the columns that may be opened; whether none was missed in the end."""
+    costs, k, eps = everywhere.costs, everywhere.k, everywhere.eps
+    multipliers = multipliers.copy()
     rho = everywhere.rho(u, multipliers)
-    columns = np.sort(np.argsort(rho, kind="stable")[: N_COLUMNS * k])
-    stages = widths
+    columns = np.sort(np.argsort(rho, kind="stable")[: N_COLUMNS[0] + N_COLUMNS[1] * k])
+    missed = columns
     for _ in range(MAX_ROUNDS):
-        few = Lagrangian(costs[:, columns], pairs, k, eps)
-        u, multipliers[:, columns] = few.climb(u, multipliers[:, columns], stages)
+        few = Lagrangian(costs[:, columns], everywhere.pairs, k, eps)
+        u, multipliers[:, columns] = few.climb(u, multipliers[:, columns], widths)
         rho = everywhere.rho(u, multipliers)
         last_open = np.partition(rho[columns], k - 1)[k - 1]
         rho[columns] = np.inf
-        missed = np.flatnonzero(rho < last_open - MISSED * prepared.found.cost)
+        missed = np.flatnonzero(rho < last_open - MISSED * cost)
         if not len(missed):
             break
-        columns, stages = np.union1d(columns, missed), widths[-1:]
-    multipliers[np.abs(multipliers) < widths[-1]] = 0.0  # no more than the rounding
-    bound = max(everywhere.value(u, multipliers), prepared.bound)
-    return Priced(multipliers * prepared.scale, bound * prepared.scale, settled=not len(missed))
+        columns, widths = np.union1d(columns, missed), widths[-1:]
+    return u, multipliers, not len(missed)
 
 
 class Lagrangian:
@@ -134,7 +145,7 @@ class Lagrangian:
 
     def climb(self, u, multipliers, widths) -> tuple[np.ndarray, np.ndarray]:
         """u and multipliers where the smooth function of the last width is largest."""
-        flat = self.flatten(u, self.zeros() if multipliers is None else multipliers)
+        flat = self.flatten(u, multipliers)
         upper = np.where(np.arange(len(flat)) < len(u), np.inf, 0.0)
         for width in widths:
             flat = minimize(
@@ -144,7 +155,12 @@ class Lagrangian:
                 jac=True,
                 method="L-BFGS-B",
                 bounds=Bounds(-np.inf, upper),
-                options={"maxiter": MAX_STEPS, "maxcor": MEMORY, "ftol": 1e-10, "gtol": 1e-6},
+                options={
+                    "maxiter": MAX_STEPS,
+                    "maxcor": MEMORY,
+                    "ftol": SMALLEST_GAIN * width,
+                    "gtol": 1e-6,
+                },
             ).x
         u, signed, more = np.split(flat, self.ends[:-1])
         multipliers = signed.reshape(-1, self.costs.shape[1])
