@@ -113,7 +113,7 @@ def test_of_answers_that_pull_alike_those_that_did_not_hold_before_come_first(to
 
 def test_answers_that_pull_nothing_are_not_listed(told):
     model, X, c = two_clusters(pulls_=np.zeros(6))
-    assert "No answer pulled" in section(told(model, X, constraints=c), "answers")
+    assert "No answer had to pull" in section(told(model, X, constraints=c), "answers")
 
 
 def test_long_lists_are_cut_and_counted(told):

@@ -93,9 +93,9 @@ def maps(view: View, report, constraints: Constraints | None, pulled: Sequence[i
     ):
         n_clusters = len(np.unique(labels))
         words = f"Map {when} the answers: {count(shown, 'row')} in {count(n_clusters, 'cluster')}"
-        caption = {"before": "Before: the data as they are", "after": "After: the learned space"}
         drawing = map_svg(flat, labels, lines, words)
-        drawn.append(element("figure", drawing, element("figcaption", caption[when])))
+        caption = element("figcaption", f"{when.capitalize()} the answers")
+        drawn.append(element("figure", drawing, caption))
     sampled = "" if shown == report.n_rows else f" Drawn: {shown:,} of {report.n_rows:,} rows."
     note = (
         "Each dot is a row; the two directions in which rows differ most lie across and up. "
@@ -134,7 +134,7 @@ def answers(model, constraints: Constraints | None, pulled: Sequence[int], cards
     if constraints is None or not constraints.n_answers:
         return Section("answers", title, element("p", _no_answers(model)))
     if not len(pulled):
-        words = "No answer pulled on the space: it keeps them all as it is, or could use none."
+        words = "No answer had to pull on the space: the rows lie where they lay before."
         return Section("answers", title, element("p", words))
     pulls, broken = model.pulls_, set(map(int, model.violated_))
     held = held_before(model, constraints)
