@@ -63,7 +63,7 @@ FIT_ROWS = 10_000  # rows that are learned from and clustered; the others go to 
 PRICE = 0.5  # of a broken pair, in half mean squared distances
 N_LANDMARKS = 1000
 SHARE = 0.95  # of a start's spectrum; the last hundredths cost more time than they are worth
-MOST_FEATURES = 256  # that ITML is tried with: its cost grows with their square
+MOST_FEATURES = 1000  # that ITML is tried with: its cost grows with their square
 
 
 class Candidate(NamedTuple):
