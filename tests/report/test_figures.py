@@ -67,6 +67,7 @@ def test_typical_rows_are_pictures_by_cluster():
     drawn = [axis.images for axis in figure.axes]
     assert [len(pictures) for pictures in drawn] == [1, 1, 1, 0] * 2
     assert_allclose(drawn[0][0].get_array(), images[0])
+    assert [axis.texts[0].get_text() for axis in figure.axes[::4]] == ["0", "1"]
 
 
 def test_without_matplotlib_the_figures_name_the_extra_and_the_report_is_written(tmp_path):

@@ -55,7 +55,7 @@ def plot_map(model, X, *, when: str = "after", ax: Axes | None = None) -> Axes:
         color = f"C{cluster % N_COLORS}"
         ax.scatter(dots[:, 0], dots[:, 1], s=6, marker=marker, color=color, label=str(cluster))
     ax.set(title=f"{when} the answers", xticks=[], yticks=[], aspect="equal")
-    ax.legend(title="cluster", fontsize="small", markerscale=2)
+    ax.legend(title="cluster", loc="center left", bbox_to_anchor=(1, 0.5), markerscale=2)
     return ax
 
 
@@ -165,7 +165,9 @@ def plot_typical_rows(model, X, images, *, n_rows: int = 10) -> Figure:
     images = check_images(images, model.report_.n_rows)
     view = look(model, X)
     size = (0.7 * n_rows + 0.5, 0.75 * model.n_clusters_)
-    figure, axes = plt.subplots(model.n_clusters_, n_rows, squeeze=False, figsize=size)
+    figure, axes = plt.subplots(
+        model.n_clusters_, n_rows, squeeze=False, figsize=size, layout="constrained"
+    )
     low, high = brightness_range(images)
     for cluster, line in enumerate(axes):
         for axis in line:
@@ -174,5 +176,5 @@ def plot_typical_rows(model, X, images, *, n_rows: int = 10) -> Figure:
             axis.imshow(
                 (np.asarray(images[row], float) - low) / (high - low), "gray", vmin=0, vmax=1
             )
-        line[0].set_title(f"cluster {cluster}", loc="left", fontsize="x-small")
+        line[0].text(-0.3, 0.5, cluster, ha="right", va="center", transform=line[0].transAxes)
     return figure
