@@ -211,6 +211,13 @@ def draw_command(rng, folder: Path, models: list[Path]) -> list[str]:
     options = maybe(columns, "--id-column", ("id", "x0"), ("nowhere", ""))
     options += maybe(columns, "--features", ("x0", "x0,x1"), ("x0,x0", "id", "", ",", "nowhere"))
     endings = ("csv", "npy", "parquet"), ("txt", "no/where.csv")
+    if rng.rand() < 0.15:
+        options += ["-c", str(draw_answers(rng, folder, known))] * (not careless)
+        options += maybe(1.0, "-k", ("2", "3"), ("1", "auto", *BAD_COUNTS))
+        options += maybe(
+            0.5, "-o", (f"{folder}/out.csv", f"{folder}/out.json"), (f"{folder}/o.no",)
+        )
+        return ["check", str(data), *options]
     options += maybe(0.5, "-o", *[tuple(f"{folder}/out.{end}" for end in kind) for kind in endings])
     if rng.rand() < 0.15:
         model = folder / "given.likewise"
