@@ -120,7 +120,9 @@ def learn_choices(
     n_directions = Y.shape[1]
     if choices.has_threshold:
         Y = _with_threshold(Y)
-    W = np.eye(Y.shape[1], dtype=Y.dtype) if root is None else root.astype(Y.dtype)
+    W = np.eye(Y.shape[1], dtype=Y.dtype)
+    if root is not None and root.shape == W.shape:  # a threshold more or less: from the start
+        W = root.astype(Y.dtype)
     value, gradient, chances = objective(W, Y, choices, C)
     scaling = _diagonal(Y, choices, C)
     steps: deque[tuple[np.ndarray, np.ndarray, float]] = deque(maxlen=MEMORY)

@@ -64,12 +64,14 @@ class Strength(NamedTuple):
     scale: float  # calibrates squared distances on held-out answers
     log_loss: float  # of held-out answers, calibrated; nan when nothing was tried
     n_trials: int
+    root: np.ndarray | None  # learned from the first fold: all answers' is near it
 
 
 class Trial(NamedTuple):
     cost: float  # the log-loss and the prior's share of it
     log_loss: float
     scale: float
+    root: np.ndarray
 
 
 class Trusted(NamedTuple):
@@ -128,6 +130,7 @@ def fit_choices(
         C=strength.C,
         tol=tol,
         max_iter=max_iter if moves else 0,
+        root=strength.root if moves else None,
     )
     metric, root = chosen.metric, symmetric_root(chosen.metric)
     if basis is not None:
@@ -154,7 +157,7 @@ def choose_strength(
     splits = [split for split in splits if split.fit_part.n_answers and split.held_out.n_answers]
     n_judged = sum(np.count_nonzero(is_judgeable(split.held_out)) for split in splits)
     if n_judged < MIN_HELD_OUT:
-        return Strength(C or STRENGTH, sharpness or SHARPNESS, 1.0, np.nan, 0)
+        return Strength(C or STRENGTH, sharpness or SHARPNESS, 1.0, np.nan, 0, None)
     Y = Y.astype(np.float32)
     folds = [(choices_of(split.fit_part), choices_of(split.held_out)) for split in splits]
     roots: list = [(None, 1.0)] * len(folds)
@@ -190,7 +193,7 @@ def choose_strength(
         scale, loss = fit_scale(np.concatenate(distances))
         octaves = np.log2([C * sharpness / (STRENGTH * SHARPNESS), sharpness / SHARPNESS])
         cost = loss + OCTAVE_COST * np.square(octaves).sum() / weights.sum()
-        tried[C, sharpness] = Trial(cost, loss, scale)
+        tried[C, sharpness] = Trial(cost, loss, scale, roots[0][0])
         return cost
 
     best_C, best_sharpness = C or STRENGTH, sharpness or SHARPNESS
@@ -213,8 +216,8 @@ def choose_strength(
     is_beaten = loss + START_ODDS / weights.sum() < cost
     is_guess = best.log_loss + GUESS_ODDS / weights.sum() > guessing
     if C is None and not annotator_noise and (is_beaten or is_guess):
-        return Strength(0.0, 1.0, scale, loss, len(tried))
-    return Strength(best_C, best_sharpness, best.scale, best.log_loss, len(tried))
+        return Strength(0.0, 1.0, scale, loss, len(tried), None)
+    return Strength(best_C, best_sharpness, best.scale, best.log_loss, len(tried), best.root)
 
 
 def annotators_of(answers: Constraints) -> tuple[np.ndarray, np.ndarray]:
