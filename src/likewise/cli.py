@@ -303,7 +303,7 @@ def check(
     from likewise.constraints import Constraints
     from likewise.datasets.files import check_ending, read_rows, write_records
     from likewise.duals import check_answers
-    from likewise.guided import fit_scaler
+    from likewise.guided.features import fit_scaler
 
     if output is not None:
         check_ending(output, (".csv", ".json"))

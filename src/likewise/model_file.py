@@ -37,7 +37,7 @@ READABLE = (1,)
 ESTIMATORS = {
     "AnswerSearchCV": "likewise.evaluation.search.AnswerSearchCV",
     "COPKMeans": "likewise.cluster.cop_kmeans.COPKMeans",
-    "GuidedClustering": "likewise.guided.GuidedClustering",
+    "GuidedClustering": "likewise.guided.clustering.GuidedClustering",
     "ITML": "likewise.metric_learning.itml.ITML",
     "KMedoids": "likewise.cluster.k_medoids.KMedoids",
     "KernelAlignment": "likewise.kernel_learning.alignment.KernelAlignment",
@@ -59,7 +59,7 @@ ESTIMATORS = {
 }
 RECORDS = {
     "DiffusionMap": "likewise.kernels.diffusion.DiffusionMap",
-    "GuidedReport": "likewise.guided.GuidedReport",
+    "GuidedReport": "likewise.guided.account.GuidedReport",
     "NeighborMap": "likewise.kernel_learning.neighbor_map.NeighborMap",
     "NystromMap": "likewise.kernels.nystrom.NystromMap",
     "PivotedCholesky": "likewise.kernels.cholesky.PivotedCholesky",

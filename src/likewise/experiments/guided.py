@@ -23,7 +23,8 @@ from likewise.constraints import Constraints
 from likewise.datasets import Dataset, labelled_sets, load_digits
 from likewise.evaluation import free_row_score
 from likewise.experiments.runs import Record, Table, summarize
-from likewise.guided import GuidedClustering, fit_scaler
+from likewise.guided import GuidedClustering
+from likewise.guided.features import fit_scaler
 from likewise.metric_learning import ITML
 
 N_INIT = 10

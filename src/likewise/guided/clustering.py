@@ -1,20 +1,11 @@
-"""The front door: rows and a few answers in, clusters out, and an account of how they came about.
+"""Cluster rows by a few answers: the estimator that decides on everything else.
 
-    space   = the features as they are, unless held-out answers prefer a learned space
-    labels  = k-means in that space, with a price on every pair that it breaks
-    both again, without the answers that the others contradict: the suspects
-
-The spaces that are tried stand in CANDIDATES: log-det learning (SKLR) from two starts, at three
-strengths, and ITML where there are pairs. Each is judged by answers that it has not seen, in two
-ways at once: do its distances foretell them, and do its clusters. A rival must beat the default by
-more than a standard error to replace it, and so must whatever is taken beat the features as they
-are, also by answers about rows that no other answer spoke of: learning must not hurt.
-Decision 7 has the measurements behind these choices.
+space   = the features as they are, unless held-out answers prefer a learned space (spaces.py)
+labels  = k-means in that space, with a price on every pair that it breaks
+both again, without the answers that the others contradict: the suspects
 """
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -27,77 +18,21 @@ from sklearn.base import (
     clone,
 )
 from sklearn.cluster import KMeans
-from sklearn.decomposition import TruncatedSVD
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise.cluster import PCKMeans, choose_n_clusters
-from likewise.constraints import Constraints, Split, check_constraints
-from likewise.evaluation import (
-    MIN_HELD_OUT,
-    answer_credits,
-    beats,
-    cross_credits,
-    honored_answers,
-    is_judgeable,
-    mean_and_error,
-    satisfaction_score,
-)
-from likewise.kernel_learning import SKLR
-from likewise.kernel_learning.logdet import learn_from_answers
-from likewise.kernel_learning.starts import fit_start
+from likewise.constraints import Constraints, check_constraints
+from likewise.evaluation import honored_answers, satisfaction_score
+from likewise.guided.account import GuidedReport
+from likewise.guided.features import fit_reducer, fit_scaler, sample_rows
+from likewise.guided.spaces import Choice, choose_space
 from likewise.kernels.distances import row_blocks, sq_distances
-from likewise.metric_learning import ITML
-from likewise.numerics.progress import track
 
-N_DIRECTIONS = 100  # of sparse features
-FEW_FEATURES = 0.25  # standardize when the variance sits in fewer of the features than this share
-N_SPLITS = 3
 TRIAL_ROWS = 600  # rows that candidates are tried on, beside those that answers touch
 TRIAL_ANSWERS = 500  # of more, so many are drawn to choose by
-TRIAL_TOL = 1e-2  # enough to tell one candidate from another
-TRIAL_STARTS = 2  # of k-means
 FIT_ROWS = 10_000  # rows that are learned from and clustered; the others go to the nearest center
 PRICE = 0.5  # of a broken pair, in half mean squared distances
-N_LANDMARKS = 1000
-SHARE = 0.95  # of a start's spectrum; the last hundredths cost more time than they are worth
-MOST_FEATURES = 1000  # that ITML is tried with: its cost grows with their square
-
-
-class Candidate(NamedTuple):
-    """A space to try."""
-
-    method: str  # "none", "ITML" or "SKLR"
-    start: str = "linear"
-    C: float = 1.0
-
-    def __str__(self):
-        if self.method == "SKLR":
-            return f"SKLR from a {self.start} start, C={self.C:g}"
-        return "the features as they are" if self.method == "none" else self.method
-
-    def make(self, seed: int) -> SKLR | ITML | None:
-        """The learner, not fitted; None for the features as they are."""
-        if self.method == "SKLR":
-            return SKLR(
-                start=self.start, C=self.C, share=SHARE, n_landmarks=N_LANDMARKS, random_state=seed
-            )
-        return ITML(random_state=seed) if self.method == "ITML" else None
-
-
-AS_THEY_ARE = Candidate("none")
-DEFAULT = Candidate("SKLR", "gaussian", 1.0)
-LINEAR = Candidate("ITML")
-CANDIDATES = (
-    DEFAULT,
-    Candidate("SKLR", "gaussian", 3.0),
-    Candidate("SKLR", "gaussian", 0.3),
-    Candidate("SKLR", "diffusion", 1.0),
-    Candidate("SKLR", "diffusion", 3.0),
-    Candidate("SKLR", "diffusion", 0.3),
-)
 
 
 class GuidedClustering(
@@ -356,226 +291,9 @@ class GuidedClustering(
         return found._replace(credits=credits)
 
 
-@dataclass(frozen=True, eq=False)
-class GuidedReport:
-    """What a `GuidedClustering` tried, chose and reached; ``print`` tells it in words.
-
-    Attributes
-    ----------
-    n_rows, n_features, n_answers : int
-    is_scaled : bool
-    why_scaled, why, why_n_clusters : str
-        A sentence each: about scaling, the choice of the space, the number of clusters.
-    trial_names : ndarray of str, of shape (n_trials,)
-        The spaces tried; the first is the features as they are.
-    trial_scores, trial_errors : ndarray of shape (n_trials,)
-        Mean credit of held-out answers, between 0 and 1, and its standard error.
-    chosen : int
-        Place of the chosen space among them; -1 when nothing was tried.
-    labels_before : ndarray of shape (n_rows,)
-        Clusters without any answer.
-    satisfied_before, satisfied : float
-        Share of the answers that hold, without learning and with it; nan without answers.
-    n_suspects : int
-        Answers set aside as likely wrong.
-    conflicts : ndarray of str
-        Contradictions among the answers, each with its witness.
-    """
-
-    n_rows: int
-    n_features: int
-    n_answers: int
-    is_scaled: bool
-    why_scaled: str
-    trial_names: np.ndarray
-    trial_scores: np.ndarray
-    trial_errors: np.ndarray
-    chosen: int
-    why: str
-    why_n_clusters: str
-    labels_before: np.ndarray
-    satisfied_before: float
-    satisfied: float
-    n_suspects: int
-    conflicts: np.ndarray
-
-    def __str__(self):
-        lines = [
-            f"{self.n_rows} rows, {self.n_features} features, {self.n_answers} answers",
-            f"features: {self.why_scaled}",
-            f"space: {self.why}",
-            f"clusters: {self.why_n_clusters}",
-        ]
-        tried = zip(self.trial_names, self.trial_scores, self.trial_errors)
-        for i, (name, score, error) in enumerate(tried):
-            lines.append(f"  {'*' if i == self.chosen else ' '} {score:.3f} ± {error:.3f}  {name}")
-        if not np.isnan(self.satisfied):
-            shares = f"{self.satisfied_before:.0%} before, {self.satisfied:.0%} now"
-            lines.append(f"answers that hold: {shares}")
-        if self.n_suspects:
-            lines.append(f"set aside as likely wrong: {self.n_suspects} answers (suspects_)")
-        lines += [f"conflict: {conflict}" for conflict in self.conflicts]
-        return "\n".join(lines)
-
-
-class Choice(NamedTuple):
-    learner: BaseEstimator | None  # not fitted
-    names: Sequence  # of what was tried
-    scores: np.ndarray  # (n_trials,)
-    errors: np.ndarray  # (n_trials,)
-    chosen: int
-    why: str
-    credits: np.ndarray | None  # (n_answers,) in the chosen space, learned without the answer
-
-
 class Placed(NamedTuple):
     labels: np.ndarray  # (n,)
     centers: np.ndarray  # (k, r)
-
-
-def sample_rows(n_rows: int, n_wanted: int, forced: np.ndarray, seed: int) -> np.ndarray:
-    """All rows up to `n_wanted`; beyond, the forced ones and a draw of the others, ascending."""
-    if n_rows <= n_wanted:
-        return np.arange(n_rows)
-    others = np.setdiff1d(np.arange(n_rows), forced, assume_unique=True)
-    n_drawn = min(max(n_wanted - len(forced), n_wanted // 2), len(others))
-    drawn = np.random.RandomState(seed).choice(others, n_drawn, replace=False)
-    return np.sort(np.concatenate([forced, drawn]))
-
-
-def fit_scaler(X, scale) -> tuple[StandardScaler | None, str]:
-    """A scaler where it is asked for or where a few features drown the others, and why."""
-    scaler = StandardScaler(with_mean=not issparse(X))
-    if scale == "auto" and issparse(X):
-        return None, "taken as they are: they are sparse"
-    if scale != "auto":
-        return (scaler.fit(X), "standardized, as asked") if scale else (None, "taken as they are")
-    variances = scaler.fit(X).var_
-    if not variances.any():
-        return None, "taken as they are: they do not vary"
-    n_loud = variances.sum() ** 2 / np.square(variances).sum()
-    loud = f"the variance sits in about {n_loud:.0f} of {X.shape[1]}"
-    if n_loud < FEW_FEATURES * X.shape[1]:
-        return scaler, f"standardized, since {loud}"
-    return None, f"taken as they are: {loud}"
-
-
-def fit_reducer(X, seed: int) -> TruncatedSVD | None:
-    """Sparse features are many: their leading directions stand for them, dense."""
-    if not issparse(X) or min(X.shape) <= N_DIRECTIONS:
-        return None
-    return TruncatedSVD(N_DIRECTIONS, random_state=seed).fit(X)
-
-
-def choose_space(
-    X, answers: Constraints, n_clusters: int | None, *, seed: int, n_jobs: int | None
-) -> Choice:
-    """Try every candidate on held-out answers; the features as they are win unless beaten."""
-    splits = list(answers.folds(N_SPLITS, random_state=seed))
-    plain = cross(X, AS_THEY_ARE, splits, answers, n_clusters, seed)
-    n_judged = np.count_nonzero(~np.isnan(plain))
-    if n_judged < MIN_HELD_OUT:
-        few = "no answers" if not answers.n_answers else f"{n_judged} answers can be held out"
-        why = f"the features as they are: {few}, and {MIN_HELD_OUT} are needed to learn a space."
-        return Choice(None, (), np.empty(0), np.empty(0), -1, why, None)
-    tried = list(CANDIDATES)
-    if len(answers.positions("must_link", "cannot_link")) and X.shape[1] <= MOST_FEATURES:
-        tried.append(LINEAR)
-    spaces = {start: start_space(start, X, seed) for start in {one.start for one in tried}}
-    run = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(cross)(spaces[one.start], one, splits, answers, n_clusters, seed) for one in tried
-    )
-    credits = np.array([plain, *track(run, "trying spaces", total=len(tried))])
-    tried.insert(0, AS_THEY_ARE)
-    judged = ~np.isnan(credits).any(axis=0)
-    weights = answers.weights[judged]
-    best = choose_best(credits[:, judged], weights)
-    scores, errors = mean_and_error(credits[:, judged], weights)
-    told = f"it foretells {scores[best]:.0%} of {judged.sum()} held-out answers"
-    if best == 0:
-        why = f"{AS_THEY_ARE}: {told}, and no learned space does better by a standard error."
-    else:
-        why = f"{tried[best]}: {told}, {AS_THEY_ARE} {scores[0]:.0%}."
-        one = tried[best]
-        if not helps_new_rows(X, spaces[one.start], one, answers, n_clusters, seed):
-            best = 0
-            why = f"{AS_THEY_ARE}: {one} does better only where answers were given."
-    return Choice(tried[best].make(seed), tried, scores, errors, best, why, credits[best])
-
-
-def helps_new_rows(X, Y, one: Candidate, answers: Constraints, n_clusters, seed: int) -> bool:
-    """False when answers about rows that no other answer spoke of prefer the features as they are.
-
-    Where answers are dense, those held out speak of rows that the others have moved already.
-    """
-    splits = list(answers.row_folds(N_SPLITS, random_state=seed))
-    if sum(is_judgeable(split.held_out).sum() for split in splits) < MIN_HELD_OUT:
-        return True
-    learned = cross(Y, one, splits, answers, n_clusters, seed)
-    plain = cross(X, AS_THEY_ARE, splits, answers, n_clusters, seed)
-    judged = ~np.isnan(learned) & ~np.isnan(plain) & (answers.weights > 0)
-    return not beats(plain[judged], learned[judged], answers.weights[judged])
-
-
-def choose_best(credits: np.ndarray, weights: np.ndarray) -> int:
-    """The default unless another beats it by a standard error; the first unless that beats it."""
-    place = 1
-    scores, _ = mean_and_error(credits, weights)
-    rival = int(np.argmax(scores))
-    if beats(credits[rival], credits[place], weights):
-        place = rival
-    return place if beats(credits[place], credits[0], weights) else 0
-
-
-def start_space(start: str, X: np.ndarray, seed: int) -> np.ndarray:
-    """Coordinates of a start, in units of its mean squared distance, as SKLR takes them."""
-    if start == "linear":
-        return X
-    Y = fit_start(start, X, share=SHARE, n_landmarks=N_LANDMARKS, random_state=seed).transform(X)
-    return Y / np.sqrt(2 * Y.var(axis=0).sum() or 1.0)
-
-
-def cross(
-    Y: np.ndarray,
-    one: Candidate,
-    splits: Sequence[Split],
-    answers: Constraints,
-    n_clusters: int | None,
-    seed: int,
-) -> np.ndarray:
-    """Credits (n_answers,) of held-out answers in what a candidate learns from coordinates Y."""
-
-    def judge(fit_part, held_out):
-        Z = learn_space(Y, one, fit_part, seed)
-        credits = answer_credits(Z, held_out)
-        if n_clusters is None:
-            return credits
-        labels = KMeans(n_clusters, n_init=TRIAL_STARTS, random_state=seed).fit_predict(Z)
-        together = labels[:, None] == np.arange(n_clusters)
-        return (credits + answer_credits(together, held_out)) / 2
-
-    return cross_credits(judge, splits, answers.n_answers)
-
-
-def learn_space(Y: np.ndarray, one: Candidate, answers: Constraints, seed: int) -> np.ndarray:
-    """All rows in the space learned from these answers."""
-    if one.method == "none":
-        return Y
-    if one.method == "SKLR":
-        settings = SKLR(C=one.C)
-        fitted = learn_from_answers(
-            Y,
-            answers,
-            C=settings.C,
-            sq_bounds=settings.bounds,
-            gamma=settings.gamma,
-            tol=TRIAL_TOL,
-            seed=seed,
-        )
-        return Y @ fitted.root
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # triples are not for it, and it need not settle
-        return ITML(random_state=seed).fit(Y, constraints=answers).transform(Y)
 
 
 def place(Z, answers: Constraints, n_clusters: int, n_init: int, seed: int) -> Placed:

@@ -16,14 +16,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from likewise import ITML, Constraints, GuidedClustering
 from likewise.datasets import load_digits, load_iris, load_wine
 from likewise.evaluation import beats, free_row_score, mean_and_error
-from likewise.guided import (
-    AS_THEY_ARE,
-    choose_best,
-    fit_scaler,
-    nearest_centers,
-    rank_suspects,
-    sample_rows,
-)
+from likewise.guided.clustering import nearest_centers, rank_suspects
+from likewise.guided.features import fit_scaler, sample_rows
+from likewise.guided.spaces import AS_THEY_ARE, choose_best
 
 
 @parametrize_with_checks([GuidedClustering(n_clusters=2, n_init=2, random_state=0)])
@@ -221,7 +216,7 @@ def test_bad_settings_end_in_one_line(settings, error, message):
 
 
 def test_of_many_answers_a_draw_chooses_and_all_teach(monkeypatch):
-    monkeypatch.setattr("likewise.guided.TRIAL_ANSWERS", 50)
+    monkeypatch.setattr("likewise.guided.clustering.TRIAL_ANSWERS", 50)
     wine = load_wine()
     answers = Constraints.from_labels(wine.y, n_must_link=60, n_cannot_link=60, random_state=0)
     model = GuidedClustering(3, random_state=0).fit(wine.X, constraints=answers)
@@ -231,7 +226,7 @@ def test_of_many_answers_a_draw_chooses_and_all_teach(monkeypatch):
 
 
 def test_rows_beyond_the_sample_go_to_the_nearest_center(monkeypatch):
-    monkeypatch.setattr("likewise.guided.FIT_ROWS", 100)
+    monkeypatch.setattr("likewise.guided.clustering.FIT_ROWS", 100)
     wine = load_wine()
     answers = Constraints.from_labels(wine.y, n_pairs=40, random_state=0)
     model = GuidedClustering(3, random_state=0).fit(wine.X, constraints=answers)

@@ -1,0 +1,67 @@
+"""What the front door tried, chose and reached, in words and in arrays."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class GuidedReport:
+    """What a `GuidedClustering` tried, chose and reached; ``print`` tells it in words.
+
+    Attributes
+    ----------
+    n_rows, n_features, n_answers : int
+    is_scaled : bool
+    why_scaled, why, why_n_clusters : str
+        A sentence each: about scaling, the choice of the space, the number of clusters.
+    trial_names : ndarray of str, of shape (n_trials,)
+        The spaces tried; the first is the features as they are.
+    trial_scores, trial_errors : ndarray of shape (n_trials,)
+        Mean credit of held-out answers, between 0 and 1, and its standard error.
+    chosen : int
+        Place of the chosen space among them; -1 when nothing was tried.
+    labels_before : ndarray of shape (n_rows,)
+        Clusters without any answer.
+    satisfied_before, satisfied : float
+        Share of the answers that hold, without learning and with it; nan without answers.
+    n_suspects : int
+        Answers set aside as likely wrong.
+    conflicts : ndarray of str
+        Contradictions among the answers, each with its witness.
+    """
+
+    n_rows: int
+    n_features: int
+    n_answers: int
+    is_scaled: bool
+    why_scaled: str
+    trial_names: np.ndarray
+    trial_scores: np.ndarray
+    trial_errors: np.ndarray
+    chosen: int
+    why: str
+    why_n_clusters: str
+    labels_before: np.ndarray
+    satisfied_before: float
+    satisfied: float
+    n_suspects: int
+    conflicts: np.ndarray
+
+    def __str__(self):
+        lines = [
+            f"{self.n_rows} rows, {self.n_features} features, {self.n_answers} answers",
+            f"features: {self.why_scaled}",
+            f"space: {self.why}",
+            f"clusters: {self.why_n_clusters}",
+        ]
+        tried = zip(self.trial_names, self.trial_scores, self.trial_errors)
+        for i, (name, score, error) in enumerate(tried):
+            lines.append(f"  {'*' if i == self.chosen else ' '} {score:.3f} ± {error:.3f}  {name}")
+        if not np.isnan(self.satisfied):
+            shares = f"{self.satisfied_before:.0%} before, {self.satisfied:.0%} now"
+            lines.append(f"answers that hold: {shares}")
+        if self.n_suspects:
+            lines.append(f"set aside as likely wrong: {self.n_suspects} answers (suspects_)")
+        lines += [f"conflict: {conflict}" for conflict in self.conflicts]
+        return "\n".join(lines)
