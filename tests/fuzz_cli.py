@@ -211,7 +211,7 @@ def draw_command(rng, folder: Path, models: list[Path]) -> list[str]:
     options = maybe(columns, "--id-column", ("id", "x0"), ("nowhere", ""))
     options += maybe(columns, "--features", ("x0", "x0,x1"), ("x0,x0", "id", "", ",", "nowhere"))
     endings = ("csv", "npy", "parquet"), ("txt", "no/where.csv")
-    if rng.rand() < 0.15:
+    if rng.rand() < 0.08:
         options += ["-c", str(draw_answers(rng, folder, known))] * (not careless)
         options += maybe(1.0, "-k", ("2", "3"), ("1", "auto", *BAD_COUNTS))
         options += maybe(

@@ -5,7 +5,7 @@ import pytest
 
 from tests.fuzz_cli import check_end, draw_command, make_models, run_case, run_inside, run_process
 
-BLOCK = 75  # commands a test
+BLOCK = 50  # commands a test
 
 
 @pytest.fixture(scope="module")
