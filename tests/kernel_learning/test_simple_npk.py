@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from likewise import Constraints, SimpleNPK
 from likewise.datasets import load_iris, make_double_spiral
 from likewise.kernel_learning import simple_npk
+from likewise.kernel_learning.pairs import merge_pairs
 from likewise.kernel_learning.simple_npk import (
     BoundedProblem,
     kernel_of,
@@ -63,7 +64,8 @@ def test_the_gap_is_certified_and_the_bound_on_the_size_is_met(loss, p):
     pairs, signs = answers.signed_pairs()
     z = signs * space.kernel_[pairs[:, 0], pairs[:, 1]]
     lack = np.maximum(0, 1 - z)
-    cost = {"linear": -0.1 * z, "hinge": lack, "squared_hinge": lack**2 / 2}[loss]
+    c = space.duals_[0] if loss == "linear" else 1.0
+    cost = {"linear": -c * z, "hinge": lack, "squared_hinge": lack**2 / 2}[loss]
     assert_allclose(space.objective_, np.sum(L * space.kernel_) + 2 * cost.sum(), rtol=1e-9)
 
 
@@ -134,6 +136,41 @@ def test_sparse_and_dense_eigenvalues_agree(seed):
     if all_found:
         whole = (vectors * values) @ vectors.T
         assert_allclose((their_vectors * some) @ their_vectors.T, whole, atol=1e-7)
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=10)
+def test_positive_eigenvalues_are_counted_on_the_rows_of_pairs(seed):
+    data, answers = spiral_with_pairs(6, n=30, seed=seed)
+    merged = merge_pairs(answers)
+    L = laplacian(neighbor_graph(data.X, 5), delta=0.01)
+    a = np.random.RandomState(seed).uniform(0, 1, len(merged.pairs))
+    A = Pairs(merged.pairs, merged.signs, size=30).matrix(a) - L
+    counted = simple_npk.count_positive(simple_npk.reduce_to_pairs(L, merged), a)
+    assert counted == np.count_nonzero(np.linalg.eigvalsh(A.toarray()) > 0)
+
+
+@pytest.mark.parametrize("small", [10, 1500])
+def test_below_the_least_cost_there_is_no_kernel_and_above_there_is(monkeypatch, small):
+    monkeypatch.setattr(simple_npk, "SMALL", small)
+    data, answers = spiral_with_pairs()
+    merged = merge_pairs(answers)
+    L = laplacian(neighbor_graph(data.X, 5), delta=0.01)
+    T = Pairs(merged.pairs, merged.signs, size=60).matrix(merged.weights)
+    least = simple_npk.least_cost(L, T)
+    assert np.linalg.eigvalsh((0.99 * least * T - L).toarray())[-1] < 0
+    assert np.linalg.eigvalsh((1.01 * least * T - L).toarray())[-1] > 0
+
+
+def test_large_graphs_give_what_small_ones_do(monkeypatch):
+    data, answers = spiral_with_pairs()
+    for loss in simple_npk.LOSSES:
+        space = SimpleNPK(loss=loss, n_components=18)
+        monkeypatch.setattr(simple_npk, "SMALL", 1500)
+        dense = space.fit(data.X, constraints=answers).kernel_
+        monkeypatch.setattr(simple_npk, "SMALL", 10)
+        assert_allclose(space.fit(data.X, constraints=answers).kernel_, dense, atol=2e-2)
+        assert space.gap_ <= 1e-6
 
 
 def test_where_directions_are_left_out_no_gap_is_claimed(monkeypatch):

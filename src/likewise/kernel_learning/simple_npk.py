@@ -16,7 +16,9 @@ v the leading eigenvector. A linear loss has a = c: one eigen-decomposition. The
     J(a) = 2 sum_k a_k                     - B^(1/p) |A+|_(p/(p-1))     over 0 <= a <= c
 
 by L-BFGS-B, with the eigenvalue norm |.|; dJ/da_k = 2 (1 - a_k / c_k - T_k K_ij(a)), without the
-middle term for the hinge. A is sparse, and has no more positive eigenvalues than there are pairs.
+middle term for the hinge. A is sparse and has no more positive eigenvalues than there are pairs:
+as many as it has after elimination of all rows that no pair speaks of (Sylvester's law of inertia),
+so a Lanczos method is asked for these and no more.
 Reference: zhuang2011. We differ from it in the solver, and in p = 1 for the linear loss alone:
 the others have no smooth dual there, and NPK solves the hinge, whose delta bounds the trace.
 """
@@ -25,10 +27,10 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, eigvalsh
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -37,11 +39,15 @@ from likewise.constraints import check_constraints, warn_unused
 from likewise.kernel_learning.neighbor_map import affinity_graph, neighbor_map, start_embedding
 from likewise.kernel_learning.pairs import MergedPairs, merge_pairs
 from likewise.kernels import laplacian
+from likewise.numerics.elimination import eliminate, solve_by_gradients
 from likewise.numerics.interior_point import Pairs
 from likewise.numerics.psd import fix_signs
 
 LOSSES = ("linear", "hinge", "squared_hinge")
 SMALL = 1500  # rows up to which all eigenvalues are found, densely
+COUNTED = 3000  # rows of pairs up to which positive eigenvalues are counted first
+LANCZOS_TOL = 1e-9
+ABOVE_LEAST = 4.0  # times the least cost that leaves a kernel: good on three sets, 20 to 200 pairs
 
 
 class SimpleNPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -63,8 +69,9 @@ class SimpleNPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         rank. Raising it makes the margin of 1 easier to reach. With a linear loss it is only a
         scale.
     c : float or None, default=None
-        Cost of a pair, counted in both orders; an answer of weight w costs c w. None is 1, and 0.1
-        with the linear loss, which never stops pulling. Raising it follows the pairs more closely.
+        Cost of a pair, counted in both orders; an answer of weight w costs c w. None is 1; with the
+        linear loss, which never stops pulling, 4 times the cost below which there is no kernel.
+        Raising it follows the pairs more closely.
     affinity : {"euclidean", "precomputed"}, default="euclidean"
         As for ``NPK``: X is rows, or a symmetric similarity, dense or CSR.
     n_neighbors : int or None, default=5
@@ -213,15 +220,19 @@ class SimpleNPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _solve(self, L: csr_array, merged: MergedPairs) -> None:
         n = L.shape[0]
-        c = (0.1 if self.loss == "linear" else 1.0) if self.c is None else self.c
+        over = Pairs(merged.pairs, merged.signs, size=n)
+        c = 1.0 if self.c is None else self.c
+        if self.c is None and self.loss == "linear":
+            c = ABOVE_LEAST * least_cost(L, over.matrix(merged.weights))
         problem = BoundedProblem(
             L,
-            Pairs(merged.pairs, merged.signs, size=n),
+            over,
             c * merged.weights,
             self.loss,
             float(self.p),
             float(n ** ((self.p + 1) / 2) if self.bound is None else self.bound),
             self.n_components,
+            reduce_to_pairs(L, merged) if n > SMALL else None,
         )
         found = maximize_dual(problem, tol=self.tol, max_iter=self.max_iter)
         if not found.converged:
@@ -259,6 +270,13 @@ class SimpleNPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         )
 
 
+class Reduced(NamedTuple):
+    """The same on the rows of pairs, where signs of eigenvalues are cheap to count."""
+
+    schur: np.ndarray  # (v, v), what elimination leaves of L
+    over: Pairs
+
+
 class BoundedProblem(NamedTuple):
     L: csr_array  # (n, n)
     over: Pairs
@@ -267,6 +285,7 @@ class BoundedProblem(NamedTuple):
     p: float
     B: float
     n_components: int
+    reduced: Reduced | None = None
 
 
 class BoundedKernel(NamedTuple):
@@ -318,8 +337,9 @@ def maximize_dual(problem: BoundedProblem, *, tol: float, max_iter: int) -> Boun
 
 def kernel_of(problem: BoundedProblem, a: np.ndarray, n_iter: int) -> BoundedKernel:
     """K(a), the values of both sides and their gap."""
-    L, over, costs, loss, p, B, n_components = problem
-    values, vectors, complete = positive_eigenpairs(over.matrix(a) - L, n_components)
+    L, over, costs, loss, p, B, n_components, reduced = problem
+    n_positive = None if reduced is None else count_positive(reduced, a)
+    values, vectors, complete = positive_eigenpairs(over.matrix(a) - L, n_components, n_positive)
     if not len(values):
         Y, norm = np.zeros((L.shape[0], 1)), 0.0
     elif p == 1:
@@ -343,16 +363,49 @@ def margins(over: Pairs, Y: np.ndarray) -> np.ndarray:
     return over.signs * np.einsum("kr,kr->k", Y[over.i], Y[over.j])
 
 
-def positive_eigenpairs(A: csr_array, k: int) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Positive eigenvalues (r,), falling, their vectors (n, r), and whether these are all."""
+def positive_eigenpairs(
+    A: csr_array, k: int, n_positive: int | None = None
+) -> tuple[np.ndarray, np.ndarray, bool]:
+    """The k largest positive eigenvalues, falling, their vectors (n, .), and whether these are all.
+
+    `n_positive` says how many there are, if it is known; looking for more would be slow.
+    """
     n = A.shape[0]
     if n <= max(SMALL, 3 * k):
         values, vectors = eigh(A.toarray(), subset_by_value=(0, np.inf))
         complete = True
+    elif n_positive == 0:
+        values, vectors, complete = np.empty(0), np.empty((n, 0)), True
     else:
+        k = k if n_positive is None else min(k, n_positive)
         start = np.random.default_rng(0).uniform(-1, 1, n)  # fixed: same graph, same kernel
-        values, vectors = eigsh(A, k=k, which="LA", v0=start)
-        complete = bool(values.min() <= 0)
+        values, vectors = eigsh(A, k=k, which="LA", v0=start, tol=LANCZOS_TOL)
+        complete = bool(values.min() <= 0) or k == n_positive
         values, vectors = values[values > 0], vectors[:, values > 0]
     falling = np.argsort(-values, kind="stable")
     return values[falling], fix_signs(vectors[:, falling]), complete
+
+
+def reduce_to_pairs(L: csr_array, merged: MergedPairs) -> Reduced | None:
+    """Rows of pairs alone; None where they are so many that counting would not pay."""
+    rows, local = np.unique(merged.pairs, return_inverse=True)
+    if len(rows) > COUNTED:
+        return None
+    over = Pairs(local.reshape(-1, 2), merged.signs, size=len(rows))
+    return Reduced(eliminate(L, rows).schur, over)
+
+
+def count_positive(reduced: Reduced, a: np.ndarray) -> int:
+    """How many positive eigenvalues A has."""
+    values = eigvalsh(reduced.over.matrix(a).toarray() - reduced.schur)
+    return int(np.count_nonzero(values > 0))
+
+
+def least_cost(L: csr_array, T: csr_array) -> float:
+    """The c at which c T - L gets its first positive eigenvalue: T is (n, n), weighted signs."""
+    n = L.shape[0]
+    if n <= SMALL:
+        return 1 / eigh(T.toarray(), L.toarray(), subset_by_index=[n - 1, n - 1])[0][0]
+    inverse = LinearOperator((n, n), lambda b: solve_by_gradients(L, b.reshape(-1, 1)).ravel())
+    start = np.random.default_rng(0).uniform(-1, 1, n)
+    return 1 / eigsh(T, k=1, M=L, Minv=inverse, which="LA", v0=start, tol=1e-3)[0][0]
