@@ -13,6 +13,8 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.decomposition import PCA
 from sklearn.utils import check_array
 
+from likewise.guided.features import sample_rows
+
 MAX_ROWS = 20_000  # looked at: the typical rows of so many are as typical as any
 MAX_POINTS = 3_000  # on a map: more would only cover each other
 SEED = 0  # of the sample: the same model gives the same report
@@ -36,8 +38,9 @@ class View(NamedTuple):
 def look(model, X, *, wanted=(), feature_names=None) -> View:
     """Take a sample of rows, always with those that are `wanted`, and flatten both spaces."""
     report = model.report_
-    rows = sample_rows(report.n_rows, wanted, MAX_ROWS)
-    points = np.searchsorted(rows, sample_rows(report.n_rows, wanted, MAX_POINTS, among=rows))
+    wanted = np.unique(np.asarray(wanted, dtype=int))
+    rows = sample_rows(report.n_rows, MAX_ROWS, wanted, SEED)
+    points = sample_rows(len(rows), MAX_POINTS, np.searchsorted(rows, wanted), SEED)
     chosen = take_rows(X, rows)
     Z = np.asarray(model.transform(chosen))
     labels = np.asarray(model.labels_)[rows]
@@ -66,15 +69,6 @@ def start_space(model, X):
     """Rows as they were before any answer: features, standardized where the model does so."""
     X = as_numbers(X)
     return X if model.scaler_ is None else model.scaler_.transform(X)
-
-
-def sample_rows(n_rows: int, wanted, at_most: int, among=None) -> np.ndarray:
-    """All rows, or `at_most` of them drawn at random and those wanted besides, ascending."""
-    among = np.arange(n_rows) if among is None else among
-    if len(among) <= at_most:
-        return among
-    drawn = np.random.RandomState(SEED).choice(among, at_most, replace=False)
-    return np.union1d(drawn, np.asarray(wanted, dtype=among.dtype))
 
 
 def take_rows(X, rows: np.ndarray):
