@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from likewise.constraints import Constraints
 from likewise.report import write_report
+from likewise.report.questions import Question
 from likewise.report.sections import N_CONFLICTS, N_PULLED, percent
 from tests.report.made import made_model
 from tests.report.test_markup import read
@@ -136,9 +137,19 @@ def test_a_cluster_without_rows_is_named_and_shows_none(told):
 
 def test_questions_can_be_given(told):
     model, X, c = two_clusters()
-    text = section(told(model, X, constraints=c, questions=[(1, 5), (0, 1, 4)]), "next")
+    questions = [Question((1, 5), "Because."), (0, 1, 4)]
+    text = section(told(model, X, constraints=c, questions=questions), "next")
+    assert "Because." in text
     assert "Do row 1 and row 5 belong together?" in text
     assert "Which of row 0, row 1 and row 4 is odd?" in text
+    assert "Nothing: " in section(told(model, X, constraints=c, questions=[]), "next")
+
+
+@pytest.mark.parametrize("rows", [(1,), (0, 6), (-1, 2), (0, 1, 2, 3)], ids=str)
+def test_a_question_about_other_rows_is_refused(told, rows):
+    model, X, c = two_clusters()
+    with pytest.raises(ValueError, match=r"questions\[0\] = .* must be two or three rows of X"):
+        told(model, X, constraints=c, questions=[rows])
 
 
 def test_pictures_and_texts_are_shown_as_such(told):

@@ -13,7 +13,7 @@ from likewise.constraints import Constraints, check_constraints
 from likewise.numerics.atomic_file import replacing
 from likewise.report import sections
 from likewise.report.markup import Markup, element, join
-from likewise.report.questions import Question, border_questions
+from likewise.report.questions import border_questions, check_questions
 from likewise.report.row_cards import RowCards
 from likewise.report.sections import Section
 from likewise.report.view import look
@@ -64,9 +64,9 @@ def write_report(
         What every row says.
     feature_names : sequence of n_features str, default=None
         The columns of X; a dataframe's own when not given.
-    questions : sequence of tuple of int, default=None
-        Rows to ask about next, two or three each. By default some pairs that lie between two
-        clusters and that no answer settles.
+    questions : sequence, default=None
+        What to ask next: tuples of two or three rows, or objects with ``rows`` and ``why``. By
+        default some pairs that lie between two clusters and that no answer settles.
     title : str, default="What the answers did"
         The heading.
 
@@ -94,7 +94,7 @@ def write_report(
     if questions is None:
         asked = border_questions(view, model.cluster_centers_, constraints, N_QUESTIONS)
     else:
-        asked = [Question(tuple(rows), "") for rows in questions]
+        asked = check_questions(questions, report.n_rows)
     parts = [
         sections.maps(view, report, constraints, pulled),
         sections.clusters(view, model, cards),

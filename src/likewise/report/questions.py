@@ -19,6 +19,19 @@ class Question(NamedTuple):
     why: str
 
 
+def check_questions(questions, n_rows: int) -> list[Question]:
+    """Tuples of rows, or anything that has ``rows`` and ``why``, as questions about rows of X."""
+    checked = []
+    for i, question in enumerate(questions):
+        rows = tuple(int(row) for row in getattr(question, "rows", question))
+        if len(rows) not in (2, 3) or not all(0 <= row < n_rows for row in rows):
+            raise ValueError(
+                f"questions[{i}] = {rows} must be two or three rows of X, which has {n_rows}."
+            )
+        checked.append(Question(rows, getattr(question, "why", "")))
+    return checked
+
+
 def border_questions(
     view: View, centers: np.ndarray, constraints: Constraints | None, n_questions: int
 ) -> list[Question]:
