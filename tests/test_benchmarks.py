@@ -56,3 +56,13 @@ def test_every_part_of_the_npk_benchmark_runs_at_its_smallest_size():
     assert sum(line.startswith("| ---") for line in told.splitlines()) == 5
     beside = told.split("\n\n")[0].splitlines()[-1].split("|")
     assert abs(float(beside[-2])) < 1e-6  # the plain solver and ours agree
+
+
+def test_prices_end_where_their_linear_programs_do():
+    command = [sys.executable, "-m", "benchmarks.duals", "--smallest"]
+    told = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    (fixed,) = [line.split("|")[1:-1] for line in told.splitlines() if line.startswith("| 0 |")]
+    assert float(fixed[-1]) < 1e-9
+    gaps = [line.split("|")[7] for line in told.splitlines() if "| 10 | 0 |" in line]
+    assert len(gaps) == 3
+    assert all(float(gap) < 0.1 for gap in gaps)

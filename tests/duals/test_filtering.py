@@ -66,9 +66,20 @@ def test_a_triple_is_doubted_by_pull_and_by_distance():
     class Learner:
         duals_, C_ = np.array([0.5, 1.0, 3.0]), 2.0
 
-    doubts, contradicted = doubt_triples(c, Z, Learner())
-    assert_array_equal(contradicted, [False, True, False])
+    doubts, suspect = doubt_triples(c, Z, Learner())
+    assert_array_equal(suspect, [False, True, False])
     assert_array_equal(doubts, [0.25, 0.5 + (2 * 9 - 1) / unit, 0.0])  # can't tell is never wrong
+
+
+def test_a_triple_that_stands_out_is_a_suspect_though_distances_agree():
+    Z = np.concatenate([np.zeros((20, 1)), np.ones((1, 1))])
+    c = Constraints(21, closer=[(i, i + 1, 20) for i in range(19)])
+
+    class Learner:
+        duals_, C_ = np.append(np.full(18, 0.1), 1.0), 1.0
+
+    _, suspect = doubt_triples(c, Z, Learner())
+    assert_array_equal(np.flatnonzero(suspect), [18])
 
 
 def test_the_most_costly_share_is_left_out(wine):

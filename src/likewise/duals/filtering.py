@@ -30,12 +30,13 @@ MEASURES = ("isolated", "lp", "duals")
 MARGIN = 2.0  # SKLR's: how many times larger the far distance should be
 C = 1.0  # of the SKLR fitted here: strong enough to learn, not to bend to wrong answers
 TOL = 1e-2  # near enough to rank by
+STANDS_OUT = 2.0  # standard deviations above the mean doubt
 
 
 class Suspects(NamedTuple):
     """Answers that are likely wrong."""
 
-    positions: np.ndarray  # of the answers that the space contradicts, the most doubtful first
+    positions: np.ndarray  # of the answers to look at again, the most doubtful first
     ranking: np.ndarray  # (n_answers,) all positions, the most doubtful first
     scores: np.ndarray  # (n_answers,) in [0, 1]: the share of its likes that are doubted no more
 
@@ -74,8 +75,9 @@ def suspect_answers(
     Returns
     -------
     Suspects
-        ``.positions`` of the answers that the space contradicts, most doubtful first; ``.ranking``
-        of all answers; ``.scores``.
+        ``.positions`` of the answers to look at again, most doubtful first: pairs that cost
+        something, triples that the distances contradict or whose doubt stands out among triples.
+        ``.ranking`` of all answers, ``.scores``.
 
     Examples
     --------
@@ -95,7 +97,7 @@ def suspect_answers(
         raise ValueError("by='duals' needs a learner: leave it at 'sklr', or give a fitted one.")
     Z = check_array(X if learner is None else learner.transform(X), dtype=[np.float64, np.float32])
     pairs = constraints.positions("must_link", "cannot_link")
-    doubts, contradicted = doubt_triples(constraints, Z, learner)
+    doubts, suspect = doubt_triples(constraints, Z, learner)
     if len(pairs):
         found = constraint_prices(
             Z,
@@ -105,14 +107,13 @@ def suspect_answers(
             centers=centers,
             random_state=rng,
         )
-        doubts[pairs], contradicted[pairs] = found.prices, found.prices > 0
+        doubts[pairs], suspect[pairs] = found.prices, found.prices > 0
     if by == "duals":
         doubts = learner_duals(learner, constraints).copy()
     doubts[constraints.weights == 0] = 0.0
     scores = place(doubts, np.isin(np.arange(constraints.n_answers), pairs))
-    contradicted &= doubts > 0
-    ranking = np.lexsort((-doubts, -scores, ~contradicted))
-    return Suspects(ranking[: contradicted.sum()], ranking, scores)
+    ranking = np.lexsort((-doubts, -scores))
+    return Suspects(ranking[(suspect & (doubts > 0))[ranking]], ranking, scores)
 
 
 def filter_constraints(
@@ -184,20 +185,26 @@ def resolve(learner, X, constraints: Constraints, rng):
 
 
 def doubt_triples(constraints: Constraints, Z: np.ndarray, learner) -> tuple:
-    """How much each triple is to be doubted, and whether distances contradict it, (n_answers,)."""
+    """How much each triple is to be doubted, and whether it is a suspect, (n_answers,) each.
+
+    A suspect is contradicted by the distances, or stands out among the triples by its doubt.
+    """
     smaller, larger, answers = constraints.distance_inequalities()
     near, far = pair_sq_distances(Z, smaller), pair_sq_distances(Z, larger)
     unit = 2 * float(Z.var(axis=0).sum()) or 1.0  # the mean squared distance
     short = np.maximum(MARGIN * near - far, 0.0) / unit
     doubts = np.zeros(constraints.n_answers)
     np.add.at(doubts, answers, short)
-    contradicted = np.zeros(constraints.n_answers, dtype=bool)
-    contradicted[answers[near >= far]] = True
+    decided = np.unique(answers)
     strength = getattr(learner, "C_", np.inf)
     if np.isfinite(strength):
-        decided = np.unique(answers)
         doubts[decided] += learner_duals(learner, constraints)[decided] / strength
-    return doubts, contradicted
+    suspect = np.zeros(constraints.n_answers, dtype=bool)
+    if len(decided):
+        usual = doubts[decided].mean() + STANDS_OUT * doubts[decided].std()
+        suspect[decided] = doubts[decided] > usual
+    suspect[answers[near >= far]] = True
+    return doubts, suspect
 
 
 def place(doubts: np.ndarray, is_pair: np.ndarray) -> np.ndarray:
