@@ -361,15 +361,28 @@ def apply(
     type=click.IntRange(0),
     help="Repetitions; 0 tells what was run before.",
 )
-@click.option("--results", default="results", show_default=True, help="Folder of the runs.")
+@click.option(
+    "--results",
+    default="results",
+    show_default=True,
+    type=click.Path(file_okay=False),
+    help="Folder of the runs.",
+)
 @click.option("--docs", type=click.Path(file_okay=False), help="Also write tables to pages here.")
-@click.option("--jobs", default=1, show_default=True, help="Processes.")
+@click.option(
+    "--jobs", default=1, show_default=True, metavar="N", help="Processes; -1 is one a core."
+)
 def reproduce(
     paper: str, table: str | None, runs: int, results: str, docs: str | None, jobs: int
 ) -> None:
-    """Make the tables of PAPER again, or one TABLE: sklr, or all.
+    """Make the tables of PAPER again, or one TABLE.
 
-    What the results folder already has is not run again.
+    \b
+    likewise reproduce sklr --runs 3
+    likewise reproduce all --runs 0
+
+    PAPER is the name of a page in docs/experiments, or all; a name that is none of them is answered
+    with those there are. What the results folder already has is not run again.
     """
     from likewise.experiments.runs import reproduce as run_tables
 
