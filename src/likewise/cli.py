@@ -191,13 +191,13 @@ def cluster(
     image_shape: tuple[int, ...] | None,
     random_state: int,
 ) -> None:
-    """Cluster the rows of DATA (.csv, .parquet or .npy), guided by answers.
+    """Cluster the rows of DATA, guided by answers.
 
     \b
     likewise cluster data.csv -c answers.csv -k 10 --report report.html
     likewise cluster data.csv -c answers.csv | head
 
-    Every column must hold numbers, but for one of ids. Without answers the rows are clustered as
+    DATA is a .csv, .parquet or .npy file. Every column must hold numbers, but for one of ids. Without answers the rows are clustered as
     they are.
     """
     output = _check_output(output, data)
