@@ -1,9 +1,11 @@
-"""Kernels learned from answers: SKLR from triples and pairs, the others from pairs."""
+"""Kernels learned from answers: SKLR and SpectralReweighting from triples and pairs, the
+others from pairs."""
 
 from likewise.kernel_learning.alignment import KernelAlignment
 from likewise.kernel_learning.logdet_pairs import LogDetPairs
 from likewise.kernel_learning.npk import NPK
 from likewise.kernel_learning.simple_npk import SimpleNPK
 from likewise.kernel_learning.sklr import SKLR
+from likewise.kernel_learning.spectral import SpectralReweighting
 
-__all__ = ["NPK", "SKLR", "KernelAlignment", "LogDetPairs", "SimpleNPK"]
+__all__ = ["NPK", "SKLR", "KernelAlignment", "LogDetPairs", "SimpleNPK", "SpectralReweighting"]

@@ -1,0 +1,328 @@
+"""Reweight the eigenvectors of a kernel so that rows named alike come close: in closed form.
+
+    K_beta = sum_r beta_r^2 v_r v_r'       v_r: eigenvectors of the centered kernel of landmarks
+
+    min_beta  sum_r beta_r^2 D_r   s.t.  sum_r beta_r e_r = c        beta_r = c' e_r / D_r
+
+D_r is the mean squared difference of v_r over the pairs that should be near (must-links, the near
+pair of a triple), e_r the root mean squared difference over those that should be far (cannot-links,
+the far pairs of a triple), in units of any two rows; c keeps the start, beta_r = sqrt(lambda_r),
+feasible. Without near pairs beta_r = c' e_r sqrt(lambda_r). All other rows are combinations of
+their nearest landmarks,
+
+    z(x) = sum_j w_j(x) z_j,   w = argmin |phi(x) - sum_j w_j phi(x_j)|^2   s.t.  sum_j w_j = 1
+
+so the cost beside one pass over the rows depends on the landmarks alone, and new rows go the same
+way. Answers are soft: each is one term of a mean.
+Reference: yeung2007, whose equations use must-links alone: ``contrast=False``, e_r = 1. We differ
+from it in e_r; in cutting small eigenvalues and flooring D_r, without which directions of noise are
+weighted like signal; in a ridge that vanishes on a landmark, which is then mapped to itself; and in
+keeping beta when the map is iterated: its equations give the same beta every time.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from likewise.constraints import Constraints, check_constraints, warn_unused
+from likewise.kernels import choose_landmarks, kernel_function, kernel_oracle, row_blocks
+from likewise.kernels.distances import smallest_columns
+from likewise.numerics.pair_distances import differences
+from likewise.numerics.psd import CUTOFF, positive_part
+
+RIDGE = 1e-3  # of the squared distance to the nearest landmark: steadies the local weights
+ROUNDING = 1e-10  # of the mean squared distance to them: keeps the system regular on a landmark
+STARTS = ("rbf", "gaussian", "linear", "polynomial", "cosine")
+
+
+class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Learn a kernel from alike and unlike rows in closed form, over landmarks.
+
+    Use it on many rows, or where a fit has to be instant: it solves nothing and takes new rows by
+    the same map. It moves weights between fixed directions, so where the answers do not agree with
+    any direction of the start, ``SKLR`` learns more from them.
+
+    Parameters
+    ----------
+    start : {"rbf", "gaussian", "linear", "polynomial", "cosine"} or callable, default="rbf"
+        The kernel to start from. "rbf" has the mean squared distance for its width; narrower ones
+        have many directions that mean nothing.
+    n_landmarks : int, default=500
+        Rows that stand for all. Rows that answers speak of are among them unless they are more
+        than these. Raising it follows the data more closely; time grows with its cube.
+    method : {"uniform", "k-means++"}, default="uniform"
+        How the other landmarks are drawn; "k-means++" spreads them out.
+    contrast : bool, default=True
+        Use cannot-links and triples too. False is the paper's way, from must-links alone.
+    n_neighbors : int, default=8
+        Landmarks that a row is a combination of. Raising it smooths.
+    cut : float, default=1e-3
+        Eigenvalues below this share of the largest are left out. Raising it keeps fewer directions.
+    floor : float, default=1e-3
+        Least D_r, as a share of the largest. Raising it keeps weights more even.
+    n_iter : int, default=1
+        Times the map is made; beyond 1 nearest landmarks are chosen anew in the learned space.
+    random_state : int, RandomState instance or None, default=None
+        Draws the landmarks.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_directions,)
+        beta: the learned weight of each direction.
+    eigenvalues_ : ndarray of shape (n_directions,)
+        Of the start on the landmarks, falling; their roots are the weights before learning.
+    spread_ : ndarray of shape (n_directions,)
+        D_r: how far apart near pairs are in each direction.
+    landmarks_ : ndarray of int
+        Rows of X that are landmarks.
+    map_ : LandmarkMap
+        Coordinates for any rows.
+    n_answers_used_ : int
+    n_features_in_ : int
+
+    References
+    ----------
+    yeung2007
+
+    Examples
+    --------
+    >>> from likewise import Constraints, SpectralReweighting, separation_score
+    >>> from likewise.datasets import make_xor
+    >>> xor = make_xor(400, random_state=0)
+    >>> answers = Constraints.from_labels(xor.y, n_must_link=50, random_state=0)
+    >>> space = SpectralReweighting(n_landmarks=200, random_state=0)
+    >>> Z = space.fit(xor.X, constraints=answers).transform(xor.X)
+    >>> separation_score(Z, xor.y) > separation_score(xor.X, xor.y)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        start="rbf",
+        n_landmarks=500,
+        method="uniform",
+        contrast=True,
+        n_neighbors=8,
+        cut=1e-3,
+        floor=1e-3,
+        n_iter=1,
+        random_state=None,
+    ):
+        self.start = start
+        self.n_landmarks = n_landmarks
+        self.method = method
+        self.contrast = contrast
+        self.n_neighbors = n_neighbors
+        self.cut = cut
+        self.floor = floor
+        self.n_iter = n_iter
+        self.random_state = random_state
+
+    def fit(self, X, y=None, *, constraints=None):
+        """Weigh the directions of the start.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n_samples, n_features)
+        y : None
+            Ignored; it is here for scikit-learn.
+        constraints : Constraints, default=None
+            Pairs and triples. Without any, the kernel is the start's.
+
+        Returns
+        -------
+        self : SpectralReweighting
+        """
+        self._check_settings()
+        X = self._validate(X, reset=True)
+        answers = check_constraints(constraints, n_samples=X.shape[0])
+        used = ("must_link", "cannot_link", "odd_one_out", "closer")
+        self.n_answers_used_ = warn_unused(self, answers, used=used if self.contrast else used[:1])
+        touched = answers.touched_rows()
+        self.landmarks_ = choose_landmarks(
+            X,
+            self.n_landmarks,
+            method=self.method,
+            forced=touched if len(touched) <= self.n_landmarks else (),
+            random_state=check_random_state(self.random_state),
+        )
+        start, self.eigenvalues_ = map_by_eigenvectors(
+            self.start, X[self.landmarks_], cut=self.cut, n_neighbors=self.n_neighbors
+        )
+        near, far = named_pairs(answers.restrict(touched), contrast=self.contrast)
+        spoken_of = start.transform(X[touched])
+        sq_unit = 2 / max(len(self.landmarks_) - 1, 1)  # of any two landmarks, in every direction
+        # Without near pairs a spread that gives the start back where nothing is far either.
+        as_start = sq_unit / np.sqrt(np.maximum(self.eigenvalues_, np.finfo(float).tiny))
+        self.spread_ = mean_sq_differences(spoken_of, *near, default=as_start)
+        apart = np.sqrt(mean_sq_differences(spoken_of, *far, default=sq_unit) / sq_unit)
+        self.weights_ = np.sqrt(self.eigenvalues_)
+        if len(near.pairs) or len(far.pairs):
+            self.weights_ = weigh_directions(self.eigenvalues_, self.spread_, apart, self.floor)
+        self.map_ = replace(
+            start, coordinates=start.coordinates * self.weights_, n_iter=self.n_iter
+        )
+        self._n_features_out = len(self.weights_)
+        return self
+
+    def transform(self, X):
+        """Map rows to the space whose squared Euclidean distances are the learned ones.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n_samples, n_features)
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_directions)
+        """
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        return self.map_.transform(X).astype(X.dtype, copy=False)
+
+    def kernel(self, X, Y=None):
+        """The learned kernel between rows: ``transform(X) @ transform(Y).T``."""
+        check_is_fitted(self)
+        Z = self.map_.transform(self._validate(X, reset=False))
+        return Z @ (Z if Y is None else self.map_.transform(self._validate(Y, reset=False))).T
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _check_settings(self) -> None:
+        if not callable(self.start) and self.start not in STARTS:
+            raise ValueError(
+                f"start={self.start!r} is unknown. Use a callable or one of {', '.join(STARTS)}."
+            )
+        for name, least in (("n_landmarks", 1), ("n_neighbors", 1), ("n_iter", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name}={getattr(self, name)} must be at least {least}.")
+        for name in ("cut", "floor"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)} must be in [0, 1[.")
+
+    def _validate(self, X, *, reset):
+        return validate_data(
+            self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkMap:
+    """Rows to combinations of the coordinates of their nearest landmarks."""
+
+    kernel: Callable  # k(X, Y) -> (n, m)
+    landmarks: np.ndarray  # (m, d), dense or CSR
+    gram: np.ndarray  # (m, m), the kernel of the landmarks
+    coordinates: np.ndarray  # (m, q)
+    n_neighbors: int
+    n_iter: int = 1
+
+    def transform(self, X) -> np.ndarray:
+        """Coordinates (n, q), a block of rows at a time."""
+        Z = np.empty((X.shape[0], self.coordinates.shape[1]))
+        k = min(self.n_neighbors, len(self.gram))
+        for rows in row_blocks(X.shape[0], max(len(self.gram), k**2)):
+            own = kernel_oracle(self.kernel, X[rows])[0]
+            cross = self.kernel(X[rows], self.landmarks)
+            nearest, weights = local_weights(own, cross, self.gram, k)
+            Z[rows] = np.einsum("nk,nkq->nq", weights, self.coordinates[nearest])
+        for _ in range(1, self.n_iter):
+            Z = self._again(Z, k)
+        return Z
+
+    def _again(self, Z: np.ndarray, k: int) -> np.ndarray:
+        """The same in the learned space, where the nearest landmarks may be others."""
+        gram = self.coordinates @ self.coordinates.T
+        for rows in row_blocks(len(Z), max(len(gram), k**2)):
+            own, cross = np.square(Z[rows]).sum(axis=1), Z[rows] @ self.coordinates.T
+            nearest, weights = local_weights(own, cross, gram, k)
+            Z[rows] = np.einsum("nk,nkq->nq", weights, self.coordinates[nearest])
+        return Z
+
+
+class WeightedPairs(NamedTuple):
+    pairs: np.ndarray  # (p, 2)
+    weights: np.ndarray  # (p,) > 0
+
+
+def map_by_eigenvectors(
+    start: str | Callable, landmarks, *, cut: float, n_neighbors: int
+) -> tuple[LandmarkMap, np.ndarray]:
+    """The map to eigenvectors of the landmarks' centered kernel, and its eigenvalues (q,)."""
+    kernel = kernel_function(start, landmarks)
+    gram = kernel(landmarks, landmarks)
+    centered = gram - gram.mean(axis=0)
+    centered -= centered.mean(axis=1, keepdims=True)
+    part = positive_part(centered, cutoff=max(cut, CUTOFF))
+    if not len(part.values):
+        part = part._replace(vectors=np.zeros((len(gram), 1)), values=np.zeros(1))
+    return LandmarkMap(kernel, landmarks, gram, part.vectors, n_neighbors), part.values
+
+
+def named_pairs(answers: Constraints, *, contrast: bool) -> tuple[WeightedPairs, WeightedPairs]:
+    """Pairs that should be near and pairs that should be far, with the weights of their answers."""
+
+    def keep(pairs, positions):
+        weights = answers.weights[positions]
+        return WeightedPairs(pairs[weights > 0], weights[weights > 0])
+
+    must, cannot = answers.positions("must_link"), answers.positions("cannot_link")
+    if not contrast:
+        return keep(answers.must_link, must), keep(answers.cannot_link[:0], cannot[:0])
+    smaller, larger, triples = answers.distance_inequalities()
+    return (
+        keep(np.concatenate([answers.must_link, smaller]), np.concatenate([must, triples])),
+        keep(np.concatenate([answers.cannot_link, larger]), np.concatenate([cannot, triples])),
+    )
+
+
+def mean_sq_differences(
+    A: np.ndarray, pairs: np.ndarray, weights: np.ndarray, *, default: float | np.ndarray
+) -> np.ndarray:
+    """Weighted mean over pairs of the squared difference in every direction, (q,)."""
+    if not len(pairs):
+        return np.full(A.shape[1], default)  # one value, or one a direction
+    total = np.zeros(A.shape[1])
+    for block, V in differences(A, pairs):
+        total += weights[block] @ np.square(V)
+    return total / weights.sum()
+
+
+def weigh_directions(
+    eigenvalues: np.ndarray, spread: np.ndarray, apart: np.ndarray, floor: float
+) -> np.ndarray:
+    """beta (q,), the closed form: c e / D, scaled so that sum beta e is what the start has."""
+    spread = np.maximum(spread, max(floor * spread.max(), np.finfo(float).tiny))
+    weights = apart / spread
+    scale = apart @ np.sqrt(eigenvalues) / max(apart @ weights, np.finfo(float).tiny)
+    return scale * weights
+
+
+def local_weights(
+    own: np.ndarray,  # (n,) k(x, x)
+    cross: np.ndarray,  # (n, m) k(x, landmarks)
+    gram: np.ndarray,  # (m, m)
+    n_neighbors: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Nearest landmarks (n, k) in the kernel's space, and weights (n, k) that sum to 1."""
+    sq_dists = np.maximum(own[:, None] + gram.diagonal() - 2 * cross, 0.0)
+    nearest = smallest_columns(sq_dists, n_neighbors)
+    near = np.take_along_axis(cross, nearest, axis=1)
+    G = own[:, None, None] + gram[nearest[:, :, None], nearest[:, None, :]]
+    G -= near[:, :, None] + near[:, None, :]
+    closest = np.take_along_axis(sq_dists, nearest[:, :1], axis=1)[:, 0]
+    mean = np.einsum("njj->n", G) / n_neighbors
+    # On a landmark the ridge is next to nothing, and its own weight is all there is.
+    ridge = RIDGE * closest + ROUNDING * np.where(mean > 0, mean, 1.0)
+    G[:, np.arange(n_neighbors), np.arange(n_neighbors)] += ridge[:, None]
+    weights = np.linalg.solve(G, np.ones((*near.shape, 1)))[:, :, 0]
+    return nearest, weights / weights.sum(axis=1, keepdims=True)
