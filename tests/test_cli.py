@@ -208,6 +208,9 @@ def test_contradictions_are_told_and_do_not_stop_the_work(iris, capsys):
         (("cluster", "iris.csv", "-k", 3, "-o", "no/where.csv"), "does not exist"),
         (("cluster", "empty.csv", "-k", 3), "empty.csv is empty"),
         (("cluster", "gap.csv", "-k", 1), "row 1: x is '', not a number"),
+        (("cluster", "large.csv", "-k", 1), "row 1: x is '-1e300', more than 1e+100"),
+        (("cluster", "large.npy", "-k", 1), "row 2: column 1 is 1e+300, more than 1e+100"),
+        (("cluster", "nan.npy", "-k", 1), "row 1: column 0 is nan, not a number"),
         (("cluster", "junk.npy", "-k", 1), "junk.npy is not a .npy file"),
         (("cluster", "junk.parquet", "-k", 1), "not a Parquet file"),
         (("cluster", "iris.npy", "-k", 3, "-c", "answers.csv"), "is no row number"),
@@ -225,6 +228,9 @@ def test_a_mistake_is_one_line_and_a_failing_exit(iris, capsys, monkeypatch, arg
     monkeypatch.chdir(iris)
     (iris / "empty.csv").write_text("")
     (iris / "gap.csv").write_text("x,y\n1,2\n,3\n")
+    (iris / "large.csv").write_text("x,y\n1,2\n-1e300,3\n")
+    np.save("large.npy", [[0, 0], [0, 0], [0, 1e300]])
+    np.save("nan.npy", [[0, 0], [np.nan, 0]])
     for name in ("junk.npy", "junk.parquet"):
         (iris / name).write_bytes(b"junk")
     code, stdout, stderr = run(capsys, *arguments)

@@ -18,6 +18,7 @@ from likewise.numerics import table_file
 from likewise.numerics.atomic_file import replacing
 
 ENDINGS = (".csv", ".parquet", ".npy")
+LARGEST = 1e100  # squares of larger numbers, and sums of squares, leave the range of floats
 CELLS_AT_ONCE = 1_000_000  # of a memory map
 ID_COLUMN = "id"  # taken for the names of the rows when nothing else is said
 
@@ -147,10 +148,11 @@ def _read_npy(path: Path) -> np.ndarray:
     if X.ndim != 2 or X.dtype.kind not in "fiub" or not X.size:
         raise ValueError(f"{path.name} holds {X.dtype} of shape {X.shape}, not rows of numbers.")
     for block in gen_batches(len(X), max(1, CELLS_AT_ONCE // X.shape[1])):
-        for row, column in np.argwhere(~np.isfinite(X[block]))[:1]:
+        for row, column in np.argwhere(~_is_usable(X[block]))[:1]:
+            cell = X[block][row, column]
             raise ValueError(
-                f"{path.name}, row {block.start + row}: column {column} is "
-                f"{X[block][row, column]}, not a number. Fill it, or drop the row."
+                f"{path.name}, row {block.start + row}: column {column} is {cell}, "
+                f"{_what_is_wrong(cell)}. Fill it, or drop the row."
             )
     return X
 
@@ -165,15 +167,25 @@ def _numbers(cells: list, name: str, path: Path) -> np.ndarray:
     """A column as float64, or an error that names the first cell that is no finite number."""
     try:
         numbers = np.asarray(cells, dtype=np.float64)
-        wrong = np.flatnonzero(~np.isfinite(numbers))
+        wrong = np.flatnonzero(~_is_usable(numbers))
     except (TypeError, ValueError):
         wrong = np.array([i for i, cell in enumerate(cells) if not _is_number(cell)])
     if len(wrong):
+        cell = cells[wrong[0]]
         raise ValueError(
-            f"{path.name}, row {wrong[0]}: {name} is {cells[wrong[0]]!r}, not a number. "
+            f"{path.name}, row {wrong[0]}: {name} is {cell!r}, {_what_is_wrong(cell)}. "
             "Fill it, drop the row, or name the columns to use with --features."
         )
     return numbers
+
+
+def _is_usable(numbers: np.ndarray) -> np.ndarray:
+    """Where the numbers are finite, and small enough to be squared."""
+    return np.abs(numbers) <= LARGEST
+
+
+def _what_is_wrong(cell) -> str:
+    return f"more than {LARGEST:g}" if _is_number(cell) else "not a number"
 
 
 def _as_texts(cells: list | None) -> list[str] | None:
