@@ -1,6 +1,6 @@
 """NPK beside a plain dense solver, beside Clarabel, and against the number of rows.
 
-    python -m benchmarks.npk [PART ...] [--smallest] [--docs PAGE]
+    python -m benchmarks.npk [PART ...] [--smallest]
 
 plain      interior points on all pairs, dense, as one would write them from the equations
 clarabel   the whole n x n program through cvxpy
@@ -8,14 +8,11 @@ pairs      ever more pairs
 rows       100 pairs among ever more rows: graph, elimination and solver apart
 graph      SimpleNPK on a graph of 60,000 rows
 
-Times are CPU seconds on one thread. With --docs the tables go into a page, between marks.
+Times are CPU seconds; set OMP_NUM_THREADS=1, as they add up over threads.
 """
 
 import argparse
-import os
-import platform
 import time
-from pathlib import Path
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -24,7 +21,6 @@ from scipy.spatial import cKDTree
 from sklearn.datasets import make_moons
 
 from likewise import NPK, Constraints, SimpleNPK
-from likewise.experiments.runs import write_section
 from likewise.kernel_learning.npk_solvers import PairProblem, solve_exactly
 from likewise.kernels import laplacian, neighbor_graph
 from likewise.numerics.elimination import eliminate
@@ -222,7 +218,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", help=", ".join(PARTS))
     parser.add_argument("--smallest", action="store_true")
-    parser.add_argument("--docs", type=Path, help="page to write the tables into")
     options = parser.parse_args()
     for part in options.parts or PARTS:
         lines = []
@@ -230,10 +225,7 @@ def main() -> None:
             line = row if isinstance(row, str) else "| " + " | ".join(map(str, row)) + " |"
             lines += [line, "|" + " --- |" * (line.count("|") - 1)] if not lines else [line]
             print("\n".join(lines[-2:] if len(lines) == 2 else lines[-1:]), flush=True)
-        machine = f"CPU seconds on {os.cpu_count()} x {platform.machine()}, one thread."
-        print(f"\n{machine}\n", flush=True)
-        if options.docs:
-            write_section(options.docs, part, "\n".join(lines) + f"\n\n{machine}\n")
+        print(flush=True)
 
 
 if __name__ == "__main__":
