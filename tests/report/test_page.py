@@ -187,7 +187,7 @@ def test_the_same_model_gives_the_same_file(told):
 anything = st.text(max_size=20) | st.just(HARMFUL)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(anything, min_size=6, max_size=6), anything, anything)
 def test_no_text_of_the_user_becomes_a_tag_or_an_attribute(told, texts, title, annotator):
     model, X, c = two_clusters(why=texts[0], conflicts=texts, trial_names=texts[:2])
