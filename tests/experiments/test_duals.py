@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs
 
 from likewise import Constraints
 from likewise.datasets import Dataset, make_metric_clusters
-from likewise.experiments import duals
+from likewise.experiments import duals, duals_doubts, duals_metrics
 from likewise.experiments.runs import find_tables, reproduce
 
 
@@ -17,13 +17,14 @@ from likewise.experiments.runs import find_tables, reproduce
 def made_sets(monkeypatch):
     X, y = make_blobs([20] * 3, n_features=6, cluster_std=3.0, random_state=0)
     blobs = Dataset("blobs", X, y)
-    monkeypatch.setattr(duals, "fetch_once", lambda name: blobs)
-    for name, value in {"N_SETS": 3, "MAX_PAIRS": 10, "N_INIT": 2, "N_TRACES": 30}.items():
-        monkeypatch.setattr(duals, name, value)
+    for module in (duals, duals_doubts, duals_metrics):
+        monkeypatch.setattr(module, "load", lambda name, n_rows, seed: (X, y))
+    for name, value in {"N_SETS": 3, "MAX_PAIRS": 10, "N_TRACES": 30}.items():
+        monkeypatch.setattr(duals_metrics, name, value)
     few = partial(make_metric_clusters, n_samples=30)
-    monkeypatch.setattr(duals, "make_metric_clusters", few)
+    monkeypatch.setattr(duals_metrics, "make_metric_clusters", few)
     monkeypatch.setattr(duals, "MOVED", dict.fromkeys(duals.MOVED, 4))
-    caches = (duals.moved_points, duals.clustered, duals.learned, duals.make_traces)
+    caches = (duals.moved_points, duals.clustered, duals_doubts.learned, duals_metrics.make_traces)
     for cache in caches:
         cache.cache_clear()
     yield blobs
@@ -33,7 +34,7 @@ def made_sets(monkeypatch):
 
 @pytest.mark.parametrize("data", ["manhattan", "iris", "synthetic_control", "traces"])
 def test_fitness_and_agreement_lie_where_they_should(made_sets, data):
-    found = duals.run_fitness(data=data, metric="euclidean", seed=0)
+    found = duals_metrics.run_fitness(data=data, metric="euclidean", seed=0)
     assert set(found) == {"share", "count", "ARI"}
     assert 0 <= found["share"] <= 1
     assert -0.5 <= found["ARI"] <= 1
@@ -41,7 +42,7 @@ def test_fitness_and_agreement_lie_where_they_should(made_sets, data):
 
 def test_control_charts_are_compared_segment_by_segment():
     X = np.random.RandomState(0).randn(5, 60)
-    D = duals.distances_of("synthetic_control", X, "chebyshev")
+    D = duals_metrics.distances_of("synthetic_control", X, "chebyshev")
     by_hand = sum(
         np.abs(X[0, 10 * s : 10 * s + 10] - X[1, 10 * s : 10 * s + 10]).max() for s in range(6)
     )
@@ -49,11 +50,11 @@ def test_control_charts_are_compared_segment_by_segment():
 
 
 def test_traces_of_a_class_are_few_edits_apart(made_sets):
-    traces, y = duals.make_traces(0)
-    D = duals.distances_of("traces", traces, "damerau_levenshtein")
+    traces, y = duals_metrics.make_traces(0)
+    D = duals_metrics.distances_of("traces", traces, "damerau_levenshtein")
     same = y[:, None] == y
     assert D[same].mean() < D[~same].mean()
-    assert len({call for trace in traces for call in trace}) <= duals.N_CALLS
+    assert len({call for trace in traces for call in trace}) <= duals_metrics.N_CALLS
 
 
 def test_only_violated_pairs_are_drawn():
@@ -79,34 +80,36 @@ def test_moves_are_told_along_the_way(made_sets):
 
 @pytest.mark.parametrize("answers", ["pairs", "both"])
 def test_wrong_answers_are_counted_as_flipped(made_sets, answers):
-    _, y, told, wrong = duals.some_wrong("wine", answers, 0)
+    _, y, told, wrong = duals_doubts.some_wrong("wine", answers, 0)
     assert wrong.sum() == 30
     pairs, sign = told.signed_pairs()
     is_right = (y[pairs[:, 0]] == y[pairs[:, 1]]) == (sign > 0)
     at = told.positions("must_link", "cannot_link")
     assert_array_equal(is_right, ~wrong[at])
-    found = duals.run_doubts(data="wine", answers=answers, by="isolated, SKLR", seed=0)
+    found = duals_doubts.run_doubts(data="wine", answers=answers, by="isolated, SKLR", seed=0)
     assert all(0 <= value <= 1 for value in found.values())
 
 
-@pytest.mark.parametrize("kept", duals.FILTERS)
+@pytest.mark.parametrize("kept", duals_doubts.FILTERS)
 def test_filters_keep_what_they_say(made_sets, kept):
-    found = duals.run_filter(data="wine", kept=kept, seed=0)
+    found = duals_doubts.run_filter(data="wine", kept=kept, seed=0)
     counts = {"no answers": 0, "all": 300, "right ones": 270}
     assert found["answers"] == counts.get(kept, found["answers"])
     assert found["answers"] < 300 or kept == "all"
 
 
 def test_the_same_eps_gives_the_same_ranks(made_sets):
-    same = duals.run_eps(data="iris", model="mssc", eps=0.1, seed=0)
-    other = duals.run_eps(data="iris", model="mssc", eps=0.5, seed=0)
+    same = duals_doubts.run_eps(data="iris", model="mssc", eps=0.1, seed=0)
+    other = duals_doubts.run_eps(data="iris", model="mssc", eps=0.5, seed=0)
     assert same == {"Spearman": 1.0}
     assert -1 <= other["Spearman"] <= 1
 
 
 def test_published_pairs_are_read(made_sets, monkeypatch):
     answers = Constraints(60, must_link=[(0, 1), (2, 3)], cannot_link=[(0, 4)])
-    monkeypatch.setattr(duals, "constraints_of", lambda data, which: answers)
+    for module in (duals, duals_metrics):
+        monkeypatch.setattr(module, "constraints_of", lambda data, which: answers)
+        monkeypatch.setattr(module, "fetch_once", lambda name: made_sets)
     fitness = duals.run_published_fitness(data="iris", pairs=1, metric="euclidean", seed=0)
     assert fitness["answers"] == 3
     moves = duals.run_published_moves(data="iris", pairs=1, order="random", seed=0)
