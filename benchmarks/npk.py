@@ -21,6 +21,7 @@ from scipy.spatial import cKDTree
 from sklearn.datasets import make_moons
 
 from likewise import NPK, Constraints, SimpleNPK
+from likewise.experiments.npk import solve_by_clarabel
 from likewise.kernel_learning.npk_solvers import PairProblem, solve_exactly
 from likewise.kernels import laplacian, neighbor_graph
 from likewise.numerics.elimination import eliminate
@@ -112,17 +113,6 @@ def solve_plainly(problem):
         down = longest(M, dM, (s1, -2 * dq), (s2, 2 * dq))
         Z, e, w, q = sym(Z + up * dZ), e + up * de, w + up * dw, q + down * dq
     return 2 * q.sum(), gap
-
-
-def solve_by_clarabel(X, answers):
-    import cvxpy
-
-    L = laplacian(neighbor_graph(X, 5), delta=DELTA).toarray()
-    pairs, signs = answers.signed_pairs()
-    Z = cvxpy.Variable(L.shape, PSD=True)
-    lack = cvxpy.pos(1 - cvxpy.multiply(signs, Z[pairs[:, 0], pairs[:, 1]]))
-    goal = cvxpy.trace(L @ Z) + 2 * C * cvxpy.sum(lack)
-    return cvxpy.Problem(cvxpy.Minimize(goal)).solve(solver="CLARABEL")
 
 
 def timed(job, *args, **settings):
@@ -220,12 +210,12 @@ def main() -> None:
     parser.add_argument("--smallest", action="store_true")
     options = parser.parse_args()
     for part in options.parts or PARTS:
-        lines = []
         for row in PARTS[part](options.smallest):
-            line = row if isinstance(row, str) else "| " + " | ".join(map(str, row)) + " |"
-            lines += [line, "|" + " --- |" * (line.count("|") - 1)] if not lines else [line]
-            print("\n".join(lines[-2:] if len(lines) == 2 else lines[-1:]), flush=True)
-        print(flush=True)
+            is_head = isinstance(row, str)
+            print(row if is_head else "| " + " | ".join(map(str, row)) + " |", flush=True)
+            if is_head:
+                print("|" + " --- |" * (row.count("|") - 1))
+        print()
 
 
 if __name__ == "__main__":

@@ -60,11 +60,12 @@ def test_solvers_are_timed_on_one_problem_and_agree_where_they_claim_the_optimum
     pytest.importorskip("cvxpy")
     data = make_double_spiral(16, random_state=0)
     answers = Constraints.from_labels(data.y, n_pairs=10, random_state=0)
-    gaps = {name: solve(data.X, answers, 0) for name, solve in npk.SOLVERS.items()}
-    assert gaps["exact"] <= 1e-7
-    assert gaps["SDP by Clarabel"] <= 1e-6
-    assert gaps["SMO"] > 1e-3
-    assert npk.run_timed(rows=30, solver="exact", seed=0)["CPU seconds"] > 0
+    values = {name: solve(data.X, answers, 0) for name, solve in npk.SOLVERS.items()}
+    assert_allclose(values["SDP by Clarabel"], values["exact"], rtol=1e-6)
+    assert values["SMO"] > 1.001 * values["exact"]
+    timed = npk.run_timed(rows=30, solver="exact", seed=0)
+    assert timed["CPU seconds"] > 0
+    assert 0 <= timed["above the optimum"] <= 1e-7
 
 
 @pytest.mark.parametrize(
