@@ -159,29 +159,23 @@ def ask(
     Of guessed odd ones out two in three are wrong, so reliability is 1 - 3/2 of the wrong share,
     and 0 for who is wrong more often than that.
     """
-    told, is_wrong = None, []
+    told, is_wrong = Constraints(len(y)), []
+    n_undecided = round(CANNOT_TELL * PANEL_ANSWERS)
+    n_odd = PANEL_ANSWERS - n_undecided
     for number, (name, wrong) in enumerate(wrong_shares.items()):
-        kinds = {
-            "n_odd_one_out": round((1 - CANNOT_TELL) * PANEL_ANSWERS),
-            "n_undecided": round(CANNOT_TELL * PANEL_ANSWERS),
-        }
         state = 1000 * seed + number
-        right = Constraints.from_labels(y, **kinds, random_state=state)
-        said = Constraints.from_labels(y, **kinds, noise=wrong, random_state=state)
-        odd = right.positions("odd_one_out")  # an undecided question answered is no slip
-        triples, same = said.odd_one_out[: len(odd)], right.odd_one_out
-        is_wrong.append((triples != same).any(axis=1))
-        is_wrong.append(np.zeros(len(right.undecided), dtype=bool))
-        here = Constraints(
+        right = Constraints.from_labels(y, n_odd_one_out=n_odd, random_state=state)
+        said = Constraints.from_labels(y, n_odd_one_out=n_odd, noise=wrong, random_state=state)
+        unsure = Constraints.from_labels(y, n_undecided=n_undecided, random_state=state)
+        told += Constraints(
             len(y),
-            odd_one_out=triples,
-            undecided=right.undecided,
-            annotators=[name] * right.n_answers,
+            odd_one_out=said.odd_one_out,
+            undecided=unsure.undecided,
+            annotators=[name] * PANEL_ANSWERS,
         )
-        told = here if told is None else told + here
+        is_wrong += [(said.odd_one_out != right.odd_one_out).any(axis=1), [False] * n_undecided]
     truth = {name: max(0.0, 1 - 1.5 * wrong) for name, wrong in wrong_shares.items()}
-    assert told is not None
-    return told, np.concatenate(is_wrong), truth
+    return told, np.concatenate(is_wrong).astype(bool), truth
 
 
 def judge(space: SKLR, X, test: Constraints) -> dict[str, float]:
@@ -359,7 +353,7 @@ TABLES = (
         run=run_embedding,
         rows=("data",),
         columns="answers",
-        measures=("accuracy", "log-loss", "C"),
+        measures=("accuracy", "log-loss", "C", "gap"),
         data=lambda: WITHOUT_FEATURES,
     ),
     Table(

@@ -48,6 +48,7 @@ DENSE_PAIRS = 0.01  # share of all pairs of rows from which whole matrices beat 
 FEWER = 0.7  # rows beside directions under which the span of the rows is worth finding
 MIN_DECREASE = 1e-4  # of what the slope promises: Armijo's rule
 SHORTEST_STEP = 1e-7
+PATIENCE = 3  # steps over which progress is called slow: the first ones from a root are short
 LOG_SCALES = (-3.0, 3.0)  # calibration searches e^-3 to e^3
 OPTIONS = ([0, 1], [0, 2], [1, 2])
 
@@ -127,6 +128,7 @@ def learn_choices(
     scaling = _diagonal(Y, choices, C)
     steps: deque[tuple[np.ndarray, np.ndarray, float]] = deque(maxlen=MEMORY)
     slow, gap, n_iter, converged = tol, np.nan, 0, max_iter == 0
+    values = deque([value], maxlen=PATIENCE + 1)
     for n_iter in track(range(1, max_iter + 1), "learning from choices"):  # noqa: B007
         direction = _descent(gradient, scaling, steps)
         slope = -float(np.vdot(direction, gradient))
@@ -145,9 +147,10 @@ def learn_choices(
         curvature = float(np.vdot(move, bend))
         if curvature > 0:
             steps.append((move, bend, curvature))
-        decrease = (value - new_value) / max(1.0, abs(new_value))
         W, value, gradient, chances = trial, new_value, new_gradient, new_chances
-        if decrease <= slow:
+        values.append(value)
+        decrease = (values[0] - value) / max(1.0, abs(value))
+        if len(values) > PATIENCE and decrease <= slow:
             gap = duality_gap(W, Y, choices, C) if certify else gap
             if not certify or gap <= tol:
                 converged = True

@@ -40,7 +40,8 @@ from likewise.kernel_learning.softmax import (
 )
 from likewise.numerics.psd import symmetric_root
 
-STRENGTH = 0.25  # with too few answers to choose by, and where the climb begins
+STRENGTH = 0.25  # with too few answers to choose by
+CLIMB_FROM = 0.0625  # weak strengths are learned fast
 SHARPNESS = 2.0
 STRENGTHS = (2.0**-10, 2.0**6)
 SHARPNESSES = (2.0**-3, 2.0**5)
@@ -196,7 +197,7 @@ def choose_strength(
         tried[C, sharpness] = Trial(cost, loss, scale, roots[0][0])
         return cost
 
-    best_C, best_sharpness = C or STRENGTH, sharpness or SHARPNESS
+    best_C, best_sharpness = C or CLIMB_FROM, sharpness or SHARPNESS
     if C is None:
         for factor in (4.0, 2.0):
             best_C = _climb(lambda C: judge(C, best_sharpness), best_C, factor, STRENGTHS)
