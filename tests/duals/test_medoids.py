@@ -89,8 +89,8 @@ def test_the_climb_reaches_the_bound_of_the_program(seed):
 def test_the_gradient_is_that_of_the_rounded_function(seed):
     costs, pairs, rng = draw(seed, n=8, m=5)
     lagrangian = Lagrangian(costs, pairs, 3, EPS)
-    size = lagrangian.ends[-1]
-    flat = np.concatenate([rng.rand(8) * 2, -rng.rand(size - 8)])
+    size = 8 * lagrangian.rows.shape[0]
+    flat = np.concatenate([rng.rand(8) * 2, -rng.rand(size)])
 
     def value(z):
         return lagrangian.minus_smooth(z, 0.3, 0.7)[0]

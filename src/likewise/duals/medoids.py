@@ -121,20 +121,19 @@ class Lagrangian:
 
     def __init__(self, costs: np.ndarray, pairs: Pairs, n_clusters: int, eps: float):
         self.costs, self.pairs, self.k, self.eps = costs, pairs, n_clusters, eps
+        # One row for each eta and gamma, then one for each lambda; slack is eps + rows @ x.
         incidence = pairs.incidence
-        self.sums = incidence, incidence.T.tocsr()
-        self.differences = incidence[pairs.must], incidence[pairs.must].T.tocsr()
-        n_multipliers = len(pairs.ends) * costs.shape[1]
-        n_more = self.differences[0].shape[0] * costs.shape[1]
-        self.ends = np.cumsum([len(costs), n_multipliers, n_more])
+        self.rows = sparse.vstack([-incidence, incidence[pairs.must]], format="csr")
+        self.rows_back = self.rows.T.tocsr()
+        self.cannot = np.flatnonzero(~pairs.must)
 
     def zeros(self) -> np.ndarray:
         return np.zeros((len(self.pairs.ends), self.costs.shape[1]))
 
     def rho(self, u: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
         """What opening each column saves, (n_columns,), below 0."""
-        sizes = np.minimum(self._reduced(u, self._split(multipliers)), 0.0).sum(axis=0)
-        return sizes + multipliers[~self.pairs.must].sum(axis=0)
+        reduced = self._reduced(u, self._unfold(multipliers))
+        return np.minimum(reduced, 0.0).sum(axis=0) + multipliers[self.cannot].sum(axis=0)
 
     def value(self, u: np.ndarray, multipliers: np.ndarray) -> float:
         """L: a bound on the cost, whatever the multipliers."""
@@ -162,58 +161,55 @@ class Lagrangian:
                     "gtol": 1e-6,
                 },
             ).x
-        u, signed, more = np.split(flat, self.ends[:-1])
-        multipliers = signed.reshape(-1, self.costs.shape[1])
+        unfolded = flat[len(u) :].reshape(-1, self.costs.shape[1])
+        multipliers = unfolded[: len(self.pairs.ends)].copy()
         must = self.pairs.must
-        multipliers[must] = more.reshape(-1, self.costs.shape[1]) - multipliers[must]
-        return u, multipliers
+        multipliers[must] = unfolded[len(must) :] - multipliers[must]  # nu = lambda - gamma
+        return flat[: len(u)], multipliers
 
     def flatten(self, u: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
-        """u, eta and gamma, lambda in one row, as the minimizer wants them."""
-        return np.concatenate([u, *(part.ravel() for part in self._split(multipliers))])
+        """u and the multipliers in one row, as the minimizer wants them."""
+        return np.concatenate([u, self._unfold(multipliers).ravel()])
 
-    def _split(self, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """eta and gamma (m, c), lambda (r, c), all <= 0: nu = lambda - gamma."""
+    def _unfold(self, multipliers: np.ndarray) -> np.ndarray:
+        """eta and gamma, then lambda, all <= 0, in the order of `rows`."""
         nu = multipliers[self.pairs.must]
-        signed = multipliers.copy()
-        signed[self.pairs.must] = np.minimum(-nu, 0.0)
-        return signed, np.minimum(nu, 0.0)
+        unfolded = np.concatenate([multipliers, np.minimum(nu, 0.0)])
+        unfolded[: len(multipliers)][self.pairs.must] = np.minimum(-nu, 0.0)
+        return unfolded
 
-    def _reduced(self, u: np.ndarray, parts: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    def _reduced(self, u: np.ndarray, unfolded: np.ndarray) -> np.ndarray:
         """D + P - u, (n, n_columns)."""
         reduced = self.costs - u[:, None]
-        if len(self.pairs.ends):
-            signed, more = parts
-            reduced[self.pairs.points] += self.differences[1] @ more - self.sums[1] @ signed
+        if len(unfolded):
+            reduced[self.pairs.points] += self.rows_back @ unfolded
         return reduced
 
     def minus_smooth(self, flat, width, choice_width) -> tuple[float, np.ndarray]:
         """The rounded L and its gradient, both with the sign turned for a minimizer."""
-        n_columns = self.costs.shape[1]
-        u, signed, more = np.split(flat, self.ends[:-1])
-        signed, more = signed.reshape(-1, n_columns), more.reshape(-1, n_columns)
-        reduced = self._reduced(u, (signed, more))
+        n, n_columns = self.costs.shape
+        u, unfolded = flat[:n], flat[n:].reshape(-1, n_columns)
+        reduced = self._reduced(u, unfolded)
         x = np.clip(reduced / -width, 0.0, 1.0)  # the least of w x + width x^2 / 2
-        rho = np.einsum("ic,ic->c", x, reduced) + width / 2 * np.einsum("ic,ic->c", x, x)
-        rho += signed[~self.pairs.must].sum(axis=0)
+        rho = np.einsum("ic,ic->c", x, reduced + width / 2 * x)
+        rho += unfolded[self.cannot].sum(axis=0)
         y = choose_smoothly(rho, self.k, choice_width)
-        value = u.sum() + rho @ y + choice_width / 2 * (y @ y)
-        value += self.eps * (signed.sum() + more.sum())
+        value = u.sum() + rho @ y + choice_width / 2 * (y @ y) + self.eps * unfolded.sum()
         x *= y
-        at_points = x[self.pairs.points]
-        slack = self.eps - self.sums[0] @ at_points
-        slack[~self.pairs.must] += y
-        back = self.eps + self.differences[0] @ at_points
-        gradient = np.concatenate([1 - x.sum(axis=1), slack.ravel(), back.ravel()])
-        return -value, -gradient
+        slack = self.rows @ x[self.pairs.points]
+        slack += self.eps
+        slack[self.cannot] += y
+        return -value, -np.concatenate([1 - x.sum(axis=1), slack.ravel()])
 
 
 def choose_smoothly(rho: np.ndarray, k: int, width: float) -> np.ndarray:
     """argmin of rho'y + width |y|^2 / 2 over 0 <= y <= 1, sum y = k: clip((t - rho) / width)."""
-    corners = np.sort(np.concatenate([rho, rho + width]))
-    # sum_c clip((t - rho_c) / width) at each corner: it grows by (how many are rising) / width.
-    rising = np.repeat([1, -1], len(rho))[np.argsort(np.concatenate([rho, rho + width]))].cumsum()
-    totals = np.concatenate([[0.0], np.cumsum(np.diff(corners) * rising[:-1]) / width])
+    ends = np.concatenate([rho, rho + width])
+    order = np.argsort(ends)
+    corners = ends[order]
+    # sum_c clip((t - rho_c) / width) grows between two corners by (how many are rising) / width.
+    rising = np.where(order < len(rho), 1, -1).cumsum()
+    totals = np.concatenate([[0.0], (np.diff(corners) * rising[:-1]).cumsum() / width])
     return np.clip((np.interp(k, totals, corners) - rho) / width, 0.0, 1.0)
 
 
