@@ -110,6 +110,7 @@ def suspect_answers(
         doubts[pairs], suspect[pairs] = found.prices, found.prices > 0
     if by == "duals":
         doubts = learner_duals(learner, constraints).copy()
+        suspect = doubts > 0
     doubts[constraints.weights == 0] = 0.0
     scores = place(doubts, np.isin(np.arange(constraints.n_answers), pairs))
     ranking = np.lexsort((-doubts, -scores))
