@@ -35,6 +35,7 @@ def test_a_point_goes_just_across_the_border():
     assert_allclose(step, [1.01, 0.0])  # the border is at 2
     beyond = crossing(np.array([3.0, 0.0]), np.array([0.0, 0.0]), np.array([4.0, 0.0]))
     assert_allclose(beyond, [0.04, 0.0])
+    assert_array_equal(crossing(np.ones(2), np.zeros(2), np.zeros(2)), 0)
 
 
 @given(st.integers(0, 10_000))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_matrix
 from scipy.stats import spearmanr
 
 from likewise import SKLR, Constraints, constraint_prices, dissimilarity_matrix
@@ -148,6 +149,7 @@ def test_contradictory_answers_end_in_finite_prices(iris):
         ({"n_clusters": 1}, "n_clusters == 1, must be >= 2"),
         ({"centers": [[0.0, 0.0]]}, "centers have shape (1, 2)"),
         ({"learner": object()}, "has no duals_"),
+        ({"n_clusters": 151, "model": "k-medoids"}, "n_samples=150 should be >= n_clusters=151"),
         ({"metric": "nothing", "model": "k-medoids"}, "metric='nothing' cannot be used"),
         ({"metric": -np.eye(150), "model": "k-medoids"}, "Dissimilarity [0, 0] is -1"),
         ({"metric": np.eye(3), "model": "k-medoids"}, "there are 150 rows"),
@@ -159,6 +161,34 @@ def test_a_mistake_is_one_clear_error(iris, settings, words):
     with pytest.raises(ValueError) as error:  # noqa: PT011
         constraint_prices(X, c, **settings)
     assert words in str(error.value)
+
+
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+@pytest.mark.parametrize("model", SOLVERS)
+def test_rows_that_are_all_the_same_cost_nothing(model):
+    c = Constraints(8, must_link=[(0, 1)], cannot_link=[(0, 5)])
+    found = constraint_prices(np.ones((8, 2)), c, 3, model=model, random_state=0)
+    assert_array_equal(found.prices, 0)
+
+
+def test_metrics_take_sparse_rows_or_say_that_they_do_not():
+    X = np.abs(np.random.RandomState(0).randn(9, 4))
+    for metric in ("euclidean", "cosine", "manhattan"):
+        D = dissimilarity_matrix(csr_matrix(X), metric)
+        assert_allclose(D, dissimilarity_matrix(X, metric), atol=1e-12)
+    with pytest.raises(TypeError, match="dense"):
+        dissimilarity_matrix(csr_matrix(X), "mahalanobis")
+
+
+def test_mahalanobis_is_the_distance_of_whitened_rows():
+    X = np.random.RandomState(0).randn(20, 3) @ np.diag([1.0, 10.0, 0.1])
+    inverse = np.linalg.inv(np.cov(X.T))
+    v = X[3] - X[7]
+    assert_allclose(dissimilarity_matrix(X, "mahalanobis")[3, 7], np.sqrt(v @ inverse @ v))
+    flat = np.column_stack([X, X[:, 0]])  # a column that says nothing new
+    assert_allclose(
+        dissimilarity_matrix(flat, "mahalanobis"), dissimilarity_matrix(X, "mahalanobis")
+    )
 
 
 def test_a_learner_of_other_answers_is_refused(iris):

@@ -46,8 +46,11 @@ def dissimilarity_matrix(X, metric="euclidean") -> np.ndarray:
         return check_dissimilarities(metric, len_of(X))
     if isinstance(metric, str) and metric == "precomputed":
         return check_dissimilarities(X, len_of(X))
-    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
-    if isinstance(metric, str) and metric == "mahalanobis":
+    is_mahalanobis = isinstance(metric, str) and metric == "mahalanobis"
+    X = check_array(
+        X, accept_sparse=False if is_mahalanobis else "csr", dtype=[np.float64, np.float32]
+    )
+    if is_mahalanobis:
         return dissimilarities(whiten(X), None, "euclidean")
     if isinstance(metric, str) and metric == "euclidean":
         return dissimilarities(X, None, metric)

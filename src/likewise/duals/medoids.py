@@ -66,6 +66,8 @@ class Prepared(NamedTuple):
 
 def prepare(costs: np.ndarray, n_clusters: int, rng) -> Prepared:
     """Medoids without pairs, and the proof of how good they are."""
+    if len(costs) < n_clusters:
+        raise ValueError(f"n_samples={len(costs)} should be >= n_clusters={n_clusters}.")
     scale = float(costs.mean()) or 1.0
     costs = costs / scale
     owners = np.arange(len(costs))

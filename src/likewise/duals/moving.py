@@ -252,7 +252,7 @@ def choose(options: dict[int, Option], X, centers, pairs: Pairs, order: str, eps
 def crossing(x: np.ndarray, left: np.ndarray, to: np.ndarray) -> np.ndarray:
     """The step along the line of centers that takes x just beyond the border between them."""
     v = to - left
-    t = 0.5 - (x - left) @ v / (v @ v)
+    t = 0.5 - (x - left) @ v / ((v @ v) or 1.0)  # two centers in one place: nowhere to go
     return (BEYOND * t if t > 0 else ALREADY_ACROSS) * v
 
 
