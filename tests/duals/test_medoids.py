@@ -163,5 +163,15 @@ def test_the_unit_of_the_dissimilarities_does_not_matter():
     assert large.bound == small.bound * 2.0**20
 
 
+def test_columns_that_were_left_out_are_found(monkeypatch):
+    costs, pairs, rng = draw(1, m=15)
+    monkeypatch.setattr("likewise.duals.medoids.N_COLUMNS", (0, 1))  # as many as clusters
+    found = price_by_lagrangian(prepare(costs, 3, rng), pairs, EPS)
+    program = price_by_program(costs, 3, pairs, EPS)
+    assert found.settled
+    assert found.bound <= program.bound * (1 + 1e-9)
+    assert found.bound >= program.bound * (1 - 5e-4)
+
+
 def test_no_pairs_have_no_multipliers():
     assert NO_PAIRS.incidence.shape == (0, 0)
