@@ -1,0 +1,297 @@
+"""What to ask next: the pairs or triples whose answers should change the clusters the most.
+
+A question shows a row beside a representative of the group it most likely belongs to ("together?"),
+or of the two groups ("which is the odd one out?"). A strategy says which rows are worth it:
+
+    expected-change  sum_x max(0, |x - known| - |x - i|): how much nearer all rows come to a row
+                     whose group is known
+    uncertainty      H(p_i) / E[questions until its group is found]
+    farthest-first   its distance to all rows asked about, until every group is found; then any row
+    min-max          its distance to the nearest group that the answers have made
+    random           any two or three rows
+
+Groups are what the answers have made (rows known to belong together, known to be apart from the
+other groups); for uncertainty they are the clusters. A row that was kept from one group is asked
+about again first, until its group is found: half an answer is worth little. Some questions are
+random whatever the strategy, so that the quality of the clusters stays measurable without bias.
+What the answers imply is never asked.
+Reference: xiong2014 (uncertainty), basu2004 (explore and consolidate), mallapragada2008 (min-max).
+We differ from them in questions by the batch, spread over the borders between groups; expected
+change is the gain of a greedy k-medoids step, and found every group in fewer questions than
+farthest-first, which asks about outliers.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils import check_array, check_random_state
+
+from likewise.constraints import Constraints, check_constraints
+from likewise.kernels.distances import sq_distances
+from likewise.selection.landscape import (
+    Groups,
+    Landscape,
+    answered_groups,
+    cluster_groups,
+    memberships,
+    survey,
+)
+
+STRATEGIES = ("expected-change", "uncertainty", "farthest-first", "min-max", "random")
+KINDS = ("pairs", "triples")
+MOST_ROWS = 3000  # rows looked at; of more, a draw
+MOST_CANDIDATES = 300  # rows whose expected change is computed; of more, a draw
+DRAWS = 50  # random questions drawn for each one wanted, since some are known
+
+
+class Question(NamedTuple):
+    """Two rows ("do they belong together?") or three ("which is the odd one out?")."""
+
+    rows: tuple[int, ...]
+    score: float  # larger first; only to be compared within a strategy
+    strategy: str  # "random" for those mixed in
+    why: str
+
+
+def next_questions(
+    space,
+    X,
+    constraints: Constraints | None = None,
+    n_questions: int = 10,
+    *,
+    strategy: str = "expected-change",
+    kind: str = "pairs",
+    n_clusters: int | None = None,
+    random_share: float = 0.1,
+    skip=(),
+    random_state=None,
+) -> list[Question]:
+    """Propose the questions to ask people next, the most telling first.
+
+    Parameters
+    ----------
+    space : fitted estimator with transform, or None
+        Where distances are taken: a learned space, a fitted :class:`GuidedClustering` (then with
+        its clusters), or None for X as it is.
+    X : array-like or CSR of shape (n_samples, n_features)
+    constraints : Constraints, default=None
+        What has been answered. Questions that it answers or implies are not asked.
+    n_questions : int, default=10
+        Questions wanted. Fewer come back when there is nothing left to ask. Raising it saves
+        fits between batches, and each question knows less of the others' answers.
+    strategy : str, default="expected-change"
+        "expected-change", "uncertainty", "farthest-first", "min-max" or "random".
+    kind : "pairs" or "triples", default="pairs"
+        Triples are for :class:`SKLR` and for people who find "together?" hard to say.
+    n_clusters : int, default=None
+        Clusters to look for when ``space`` has none of its own. None is 8.
+    random_share : float, default=0.1
+        Share of the questions that are drawn at random. Raising it measures more and teaches less.
+    skip : sequence of tuples of rows, default=()
+        Questions not to ask: those put before that got no answer.
+    random_state : int, RandomState instance or None, default=None
+
+    Returns
+    -------
+    list of Question
+        Each with ``rows``, ``score``, ``strategy`` and ``why``.
+
+    Notes
+    -----
+    Of more than 3,000 rows a draw is looked at, with every row that an answer speaks of.
+
+    References
+    ----------
+    xiong2014, basu2004, mallapragada2008
+
+    Examples
+    --------
+    >>> from likewise import Constraints, next_questions
+    >>> X = [[0.0], [0.1], [5.0], [9.9], [10.0]]
+    >>> told = Constraints(5, must_link=[(0, 1), (3, 4)], cannot_link=[(0, 3)])
+    >>> found = next_questions(None, X, told, 1, n_clusters=2, random_share=0, random_state=0)
+    >>> 2 in found[0].rows
+    True
+    """
+    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
+    constraints = check_constraints(constraints, n_samples=X.shape[0])
+    check_settings(space, n_questions, strategy, kind, random_share, skip, X.shape[0])
+    rng = check_random_state(random_state)
+    asked = {tuple(sorted(rows)) for rows in skip}
+    asked |= {tuple(sorted(answer.points)) for answer in constraints.answers()}
+    size = KINDS.index(kind) + 2
+    n_random = n_questions
+    found: list[Question] = []
+    if strategy != "random":
+        n_random = int(np.count_nonzero(rng.uniform(size=n_questions) < random_share))
+        rows = draw_rows(X.shape[0], constraints.touched_rows(), rng)
+        land = survey(space, X, constraints, rows, n_clusters)
+        for question in propose(land, constraints, strategy, size, n_questions, asked, rng):
+            if len(found) == n_questions - n_random:
+                break
+            key = tuple(sorted(question.rows))
+            if key not in asked:
+                asked.add(key)
+                found.append(question)
+    found += draw_questions(constraints, size, n_random, asked, rng)
+    return found
+
+
+def check_settings(space, n_questions, strategy, kind, random_share, skip, n_rows) -> None:
+    if space is not None and not hasattr(space, "transform"):
+        raise TypeError(f"space={space!r} has no transform. Give a fitted learner, or None.")
+    if strategy not in STRATEGIES:
+        raise ValueError(f"strategy={strategy!r} is unknown. Use one of {', '.join(STRATEGIES)}.")
+    if kind not in KINDS:
+        raise ValueError(f"kind={kind!r} is unknown. Use pairs or triples.")
+    if not 0 <= random_share <= 1:
+        raise ValueError(f"random_share={random_share} must lie between 0 and 1.")
+    if n_questions < 0:
+        raise ValueError(f"n_questions={n_questions} must be 0 or more.")
+    for i, rows in enumerate(skip):
+        if not all(0 <= row < n_rows for row in rows):
+            raise ValueError(
+                f"skip[{i}] = {tuple(rows)} points outside X, which has {n_rows} rows."
+            )
+
+
+def draw_rows(n_rows: int, touched: np.ndarray, rng) -> np.ndarray:
+    """All rows, or those touched and a draw of the others, ascending."""
+    if n_rows <= MOST_ROWS:
+        return np.arange(n_rows)
+    drawn = rng.randint(n_rows, size=MOST_ROWS)
+    return np.unique(np.concatenate([touched, drawn]))
+
+
+def propose(
+    land: Landscape,
+    constraints: Constraints,
+    strategy: str,
+    size: int,
+    n_questions: int,
+    asked: set[tuple[int, ...]],
+    rng: np.random.RandomState,
+) -> Iterator[Question]:
+    """Questions of a strategy, the best first, no row twice, borders in turn."""
+    groups = answered_groups(land, constraints)
+    if strategy == "uncertainty" or len(groups.representatives) < size - 1:
+        groups = cluster_groups(land, constraints, int(rng.randint(2**31 - 1)))
+    P = memberships(groups)
+    order = np.argsort(-np.where(groups.known == 0, P, -1.0), axis=1, kind="stable")
+    shown = np.column_stack([land.rows, land.rows[groups.representatives[order[:, : size - 1]]]])
+    is_open = find_open(groups, size) & ~find_asked(shown, asked)
+    unfinished = is_open & (groups.known == -1).any(axis=1) & land.is_touched
+    scores = score_rows(strategy, land, groups, P, is_open & ~unfinished, n_questions, rng)
+    is_open &= unfinished | (scores > 0)
+    for i in rank(scores, order[:, : size - 1], is_open, unfinished, land.components):
+        why = explain(strategy, P[i, order[i, : size - 1]], bool(unfinished[i]))
+        yield Question(tuple(map(int, shown[i])), float(scores[i]), strategy, why)
+
+
+def find_open(groups: Groups, size: int) -> np.ndarray:
+    """(p,) rows of no group yet that can still be of enough of them to ask about."""
+    possible = np.count_nonzero(groups.known == 0, axis=1) >= size - 1
+    return possible & ~(groups.known == 1).any(axis=1)
+
+
+def find_asked(shown: np.ndarray, asked: set[tuple[int, ...]]) -> np.ndarray:
+    """(p,) rows whose question was put before."""
+    before = np.zeros(len(shown), dtype=bool)
+    rows = np.array([row for question in asked for row in question], dtype=np.int64)
+    for i in np.flatnonzero(np.isin(shown[:, 0], rows)):
+        before[i] = tuple(sorted(map(int, shown[i]))) in asked
+    return before
+
+
+def score_rows(strategy, land, groups, P, is_open, n_questions, rng) -> np.ndarray:
+    """(p,) how much an open row is worth asking about; 0 where it is not."""
+    if strategy == "expected-change":
+        return cover(land.Z, groups.sq_dists.min(axis=1), is_open, n_questions, rng)
+    if strategy == "uncertainty":
+        return entropies(P) / expected_questions(P)
+    if strategy == "min-max":
+        return groups.sq_dists.min(axis=1)
+    if len(groups.representatives) >= land.n_clusters:  # every group is found: consolidate
+        return rng.uniform(size=len(land.rows))
+    known = land.Z[land.is_touched] if land.is_touched.any() else land.Z[groups.representatives]
+    return sq_distances(land.Z, known).min(axis=1)
+
+
+def cover(Z, sq_nearest, is_open, n_wanted, rng) -> np.ndarray:
+    """(p,) what each of the rows chosen one by one saves, the others' distances updated."""
+    candidates = np.flatnonzero(is_open)
+    if not len(candidates):
+        return np.zeros(len(Z))
+    if len(candidates) > MOST_CANDIDATES:
+        candidates = rng.choice(candidates, MOST_CANDIDATES, replace=False)
+    savings = np.zeros(len(Z))
+    nearest = np.sqrt(sq_nearest)[:, None]
+    dists = np.sqrt(sq_distances(Z, Z[candidates]))
+    for _ in range(min(n_wanted, len(candidates))):
+        gains = np.maximum(nearest - dists, 0).sum(axis=0)
+        best = int(gains.argmax())
+        savings[candidates[best]] = max(savings[candidates[best]], gains[best])
+        nearest = np.minimum(nearest, dists[:, [best]])
+    return savings
+
+
+def entropies(P: np.ndarray) -> np.ndarray:
+    return -np.sum(P * np.log(np.maximum(P, np.finfo(float).tiny)), axis=1)
+
+
+def expected_questions(P: np.ndarray) -> np.ndarray:
+    """Questions until a row's group is found, the likeliest group asked about first."""
+    likeliest_first = -np.sort(-P, axis=1)
+    return np.maximum(likeliest_first @ np.arange(1, P.shape[1] + 1), 1.0)
+
+
+def rank(scores, order, is_open, unfinished, components) -> np.ndarray:
+    """Rows to ask about: the unfinished, then by score, the best of every border before the next.
+
+    Of rows known to belong together only one is asked about.
+    """
+    by_score = np.lexsort((-scores, ~unfinished))
+    by_score = by_score[is_open[by_score]]
+    by_score = by_score[np.sort(np.unique(components[by_score], return_index=True)[1])]
+    turns: dict[tuple, int] = {}
+    turn = np.full(len(by_score), -1)
+    for at, i in enumerate(by_score):
+        if not unfinished[i]:
+            border = tuple(order[i])
+            turns[border] = turn[at] = turns.get(border, -1) + 1
+    return by_score[np.argsort(turn, kind="stable")]
+
+
+def explain(strategy: str, likelihoods: np.ndarray, is_unfinished: bool) -> str:
+    """Why a row is asked about, in a sentence."""
+    if is_unfinished:
+        return "The first is not in the group it seemed to be in; the next likeliest is shown."
+    told = " and ".join(f"{share:.0%}" for share in likelihoods)
+    reason = {
+        "expected-change": "Many rows are like the first, and none of those is placed yet",
+        "uncertainty": "The first lies between groups",
+        "min-max": "The first is far from every group that is known",
+        "farthest-first": "The first is far from all rows asked about",
+    }[strategy]
+    return f"{reason}; likely by {told} to be with what is shown beside it."
+
+
+def draw_questions(constraints, size, n_wanted, asked, rng) -> list[Question]:
+    """Random questions that no answer answers yet."""
+    if not n_wanted or constraints.n_samples < size:
+        return []
+    drawn = rng.randint(constraints.n_samples, size=(DRAWS * n_wanted, size))
+    drawn = drawn[(np.diff(np.sort(drawn, axis=1), axis=1) > 0).all(axis=1)]
+    ends = [(i, j) for i in range(size) for j in range(i + 1, size)]
+    closure = constraints.closure()
+    known = np.stack([closure.known(drawn[:, list(two)]) for two in ends], axis=1)
+    found: list[Question] = []
+    for rows in drawn[~(known != 0).all(axis=1)]:
+        key = tuple(sorted(int(row) for row in rows))
+        if key not in asked:
+            asked.add(key)
+            found.append(Question(tuple(map(int, rows)), 0.0, "random", "Drawn at random."))
+        if len(found) == n_wanted:
+            break
+    return found

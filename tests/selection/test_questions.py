@@ -1,0 +1,202 @@
+"""What to ask next: by hand, against slower routes, and what must never be asked."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from sklearn.datasets import make_blobs
+
+from likewise import ITML, Constraints, GuidedClustering, next_questions
+from likewise.selection.landscape import answered_groups, cluster_groups, memberships, survey
+from likewise.selection.questions import STRATEGIES, cover, entropies, expected_questions, rank
+
+LINE = np.array([[0.0], [0.1], [0.2], [5.0], [9.8], [9.9], [10.0]])
+TOLD = Constraints(7, must_link=[(0, 1), (5, 6)], cannot_link=[(0, 5)])
+
+
+def ask(strategy, told=TOLD, X=LINE, n=1, **settings):
+    settings = {"n_clusters": 2, "random_share": 0.0, "random_state": 0} | settings
+    return next_questions(None, X, told, n, strategy=strategy, **settings)
+
+
+@pytest.mark.parametrize("strategy", ["uncertainty", "farthest-first", "min-max"])
+def test_the_row_between_two_groups_is_asked_about_first(strategy):
+    told = TOLD + Constraints(7, must_link=[(1, 2), (4, 5)])
+    assert 3 in ask(strategy, told)[0].rows
+
+
+def test_expected_change_prefers_a_crowd_to_an_outlier():
+    X = np.array([[0.0], [0.1], [50.0], [20.0], [20.1], [19.9], [20.2], [20.05]])
+    told = Constraints(8, must_link=[(0, 1)])
+    assert ask("expected-change", told, X)[0].rows[0] in (3, 4, 5, 6, 7)
+    assert ask("min-max", told, X)[0].rows[0] == 2
+
+
+def test_a_row_kept_from_one_group_is_asked_about_until_its_group_is_found():
+    told = TOLD + Constraints(7, cannot_link=[(3, 0)])
+    for strategy in ("expected-change", "uncertainty", "min-max", "farthest-first"):
+        question = ask(strategy, told)[0]
+        assert question.rows[0] == 3, strategy
+        assert question.rows[1] in (4, 5, 6), strategy
+
+
+def test_an_odd_one_out_shows_a_row_beside_two_groups_known_to_be_apart():
+    rows = ask("min-max", kind="triples")[0].rows
+    assert rows[0] == 3
+    assert {min(rows[1:]), max(rows[1:])} in ({0, 5}, {1, 5}, {0, 6}, {1, 6})
+
+
+def test_without_answers_there_is_something_to_ask():
+    for strategy in STRATEGIES:
+        for kind, size in (("pairs", 2), ("triples", 3)):
+            found = ask(strategy, None, n=3, kind=kind)
+            assert len(found) == 3, (strategy, kind)
+            assert all(len(set(question.rows)) == size for question in found)
+
+
+def test_nothing_is_asked_when_everything_is_known():
+    told = Constraints.from_partial_labels(np.array([0, 0, 0, 0, 1, 1, 1]))
+    for strategy in STRATEGIES:
+        assert ask(strategy, told, n=5, random_share=0.5) == []
+
+
+def test_questions_without_an_answer_are_skipped():
+    first = ask("expected-change")[0].rows
+    again = ask("expected-change", skip=[first[::-1]])
+    assert sorted(again[0].rows) != sorted(first)
+
+
+def test_the_random_share_is_drawn_at_random_and_says_so():
+    X, _ = make_blobs(200, random_state=0)
+    found = ask("uncertainty", None, X, n=100, random_share=0.3)
+    share = np.mean([question.strategy == "random" for question in found])
+    assert 0.2 < share < 0.4
+    assert {question.strategy for question in ask("random", None, X, n=10)} == {"random"}
+
+
+def test_cover_is_greedy_k_medoids():
+    rng = np.random.RandomState(0)
+    Z, sq_nearest = rng.normal(size=(30, 2)), np.full(30, 9.0)
+    savings = cover(Z, sq_nearest, np.ones(30, dtype=bool), 4, rng)
+    dists = np.linalg.norm(Z[:, None] - Z, axis=2)
+    nearest = np.full(30, 3.0)
+    for _ in range(4):
+        gains = [np.maximum(nearest - dists[:, i], 0).sum() for i in range(30)]
+        best = int(np.argmax(gains))
+        assert_allclose(savings[best], gains[best])
+        nearest = np.minimum(nearest, dists[:, best])
+    assert np.count_nonzero(savings) == 4
+
+
+def test_uncertainty_counts_questions_until_the_group_is_found():
+    P = np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.2, 0.3, 0.5]])
+    assert_allclose(expected_questions(P), [1.5, 1.0, 0.5 + 2 * 0.3 + 3 * 0.2])
+    assert_allclose(entropies(P)[:2], [np.log(2), 0.0], atol=1e-12)
+
+
+def test_every_border_has_its_turn_before_one_is_asked_about_twice():
+    scores = np.array([9.0, 8.0, 7.0, 1.0, 5.0])
+    order = np.array([[0], [0], [0], [1], [1]])
+    everyone = np.ones(5, dtype=bool)
+    nobody = np.zeros(5, dtype=bool)
+    assert list(rank(scores, order, everyone, nobody, np.arange(5))) == [0, 4, 1, 3, 2]
+    waiting = np.array([False, False, False, True, False])
+    assert rank(scores, order, everyone, waiting, np.arange(5))[0] == 3
+    assert list(rank(scores, order, everyone, nobody, np.array([0, 0, 0, 0, 1]))) == [0, 4]
+
+
+def test_memberships_follow_what_is_known():
+    land = survey(None, LINE, TOLD + Constraints(7, cannot_link=[(3, 0)]), np.arange(7), 2)
+    groups = answered_groups(land, TOLD + Constraints(7, cannot_link=[(3, 0)]))
+    P = memberships(groups)
+    assert_allclose(P.sum(axis=1), 1)
+    first = int(np.flatnonzero(groups.known[0] == 1)[0])
+    assert P[3, first] == 0
+    assert P[0, first] == P[1, first] == 1
+
+
+def test_groups_of_answers_are_pairwise_apart():
+    told = TOLD + Constraints(7, cannot_link=[(3, 0)])  # 3 may still belong with 5
+    land = survey(None, LINE, told, np.arange(7), 2)
+    groups = answered_groups(land, told)
+    assert len(groups.representatives) == 2
+    both = told + Constraints(7, cannot_link=[(3, 6)])
+    assert len(answered_groups(survey(None, LINE, both, np.arange(7), 2), both).known[0]) == 3
+
+
+def test_a_cluster_is_stood_for_by_its_best_known_part():
+    told = Constraints(7, must_link=[(0, 2)])
+    land = survey(None, LINE, told, np.arange(7), 2)
+    assert set(cluster_groups(land, told, 0).representatives) & {0, 2}
+
+
+def test_the_clusters_of_a_front_door_are_used_and_any_learner_will_do():
+    X, y = make_blobs(120, centers=3, cluster_std=1.5, random_state=1)
+    told = Constraints.from_labels(y, n_pairs=20, random_state=0)
+    guided = GuidedClustering(3, learner=ITML(random_state=0), random_state=0)
+    guided.fit(X, constraints=told)
+    land = survey(guided, X, told, np.arange(len(X)), None)
+    assert land.n_clusters == 3
+    assert len(np.unique(np.stack([land.labels, guided.labels_]), axis=1).T) == 3
+    for space in (guided, ITML(random_state=0).fit(X, constraints=told)):
+        found = next_questions(space, X, told, 5, strategy="uncertainty", random_state=0)
+        assert len(found) == 5
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from(STRATEGIES),
+    st.sampled_from(["pairs", "triples"]),
+    st.integers(0, 25),
+)
+def test_what_the_answers_imply_is_never_asked_and_nothing_twice(seed, strategy, kind, n_pairs):
+    rng = np.random.RandomState(seed)
+    X, y = rng.normal(size=(15, 2)), rng.randint(3, size=15)
+    told = Constraints.from_labels(y, n_pairs=n_pairs, n_odd_one_out=2 * (len(set(y)) > 1))
+    found = next_questions(
+        None, X, told, 8, strategy=strategy, kind=kind, n_clusters=3, random_state=seed
+    )
+    keys = [tuple(sorted(question.rows)) for question in found]
+    asked = {tuple(sorted(answer.points)) for answer in told.answers()}
+    assert len(set(keys)) == len(keys)
+    assert not set(keys) & asked
+    closure = told.closure()
+    for rows in keys:
+        ends = [(i, j) for i in rows for j in rows if i < j]
+        assert (closure.known(ends) == 0).any()
+        assert len(ends) == (1 if kind == "pairs" else 3)
+    again = next_questions(
+        None, X, told, 8, strategy=strategy, kind=kind, n_clusters=3, random_state=seed
+    )
+    assert again == found
+
+
+def test_many_rows_are_looked_at_by_a_draw_that_keeps_the_answered_ones(monkeypatch):
+    monkeypatch.setattr("likewise.selection.questions.MOST_ROWS", 50)
+    X, _ = make_blobs(400, centers=2, random_state=0)
+    told = Constraints(400, must_link=[(0, 399)], cannot_link=[(0, 7)])
+    for question in ask("expected-change", told, X, n=10):
+        assert set(question.rows) & {0, 7, 399}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"strategy": "best"}, "strategy='best' is unknown"),
+        ({"kind": "pair"}, "kind='pair' is unknown"),
+        ({"random_share": 1.5}, "random_share=1.5 must lie"),
+        ({"n_questions": -1}, "n_questions=-1"),
+        ({"skip": [(0, 9)]}, r"skip\[0\] = \(0, 9\) points outside X, which has 7 rows"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_wrong_settings_end_in_one_line(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        next_questions(None, LINE, TOLD, **wrong)
+
+
+def test_a_space_without_transform_is_refused():
+    with pytest.raises(TypeError, match="has no transform"):
+        next_questions("itml", LINE)
