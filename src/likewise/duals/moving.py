@@ -190,10 +190,13 @@ def cluster(X, n_clusters: int, before, n_new: int, rng) -> tuple[np.ndarray, np
     best = min(found, key=lambda one: one.inertia_)
     if before is None:
         return best.labels_, best.cluster_centers_
-    old, new = linear_sum_assignment(sq_distances(before, best.cluster_centers_))
-    names = np.empty(n_clusters, dtype=np.int64)
-    names[new] = old
-    return names[best.labels_], best.cluster_centers_[new[np.argsort(old)]]
+    return keep_names(before, best.labels_, best.cluster_centers_)
+
+
+def keep_names(before, labels, centers) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and centers renamed so that they lie nearest to the centers before, all together."""
+    _, new = linear_sum_assignment(sq_distances(before, centers))  # new[i] is now called i
+    return np.argsort(new)[labels], centers[new]
 
 
 class Option(NamedTuple):
