@@ -148,6 +148,8 @@ def test_features_of_very_different_size_are_standardized_and_equal_ones_are_not
     loud, why = fit_scaler(rng.normal(size=(50, 8)) * [1000, *[1] * 7], "auto")
     assert loud is not None
     assert "1 of 8" in why
+    many = rng.normal(size=(50, 80)) * [*[100] * 15, *[1] * 65]  # a fifth, but not a few
+    assert fit_scaler(many, "auto")[0] is None
     assert fit_scaler(np.ones((5, 2)), "auto")[0] is None
     assert fit_scaler(rng.normal(size=(50, 8)), True)[0] is not None
 

@@ -6,7 +6,8 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.preprocessing import StandardScaler
 
 N_DIRECTIONS = 100  # of sparse features
-FEW_FEATURES = 0.25  # standardize when the variance sits in fewer of the features than this share
+FEW_FEATURES = 10  # standardize when the variance sits in fewer features than this,
+SMALL_SHARE = 0.25  # and in a smaller share of them
 
 
 def sample_rows(n_rows: int, n_wanted: int, forced: np.ndarray, seed: int) -> np.ndarray:
@@ -31,7 +32,7 @@ def fit_scaler(X, scale) -> tuple[StandardScaler | None, str]:
         return None, "taken as they are: they do not vary"
     n_loud = variances.sum() ** 2 / np.square(variances).sum()
     loud = f"the variance sits in about {n_loud:.0f} of {X.shape[1]}"
-    if n_loud < FEW_FEATURES * X.shape[1]:
+    if n_loud < min(FEW_FEATURES, SMALL_SHARE * X.shape[1]):
         return scaler, f"standardized, since {loud}"
     return None, f"taken as they are: {loud}"
 
