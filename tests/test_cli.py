@@ -162,6 +162,22 @@ def test_check_tells_conflicts_prices_doubts_and_metrics(iris, capsys, output):
     assert lines[3]["conflict"].startswith("cannot_link[0]")
 
 
+@pytest.mark.parametrize("output", ["-", "o.csv", "o.jsonl"])
+def test_select_leaves_the_answers_that_help(iris, capsys, output):
+    pool = Constraints.from_labels(load_iris().y, n_pairs=40, random_state=0)
+    pool.write(iris / "pool.csv")
+    source = ("select", iris / "iris.npy", "--pool", iris / "pool.csv", "-k", 3, "-m", 2)
+    code, stdout, stderr = run(capsys, *source, "-o", "-" if output == "-" else iris / output)
+    assert code == 0
+    assert "agreement with all answers" in stderr
+    if output == "-":
+        (iris / "chosen.csv").write_text(stdout)
+    chosen = Constraints.read(iris / ("chosen.csv" if output == "-" else output), n_samples=150)
+    assert 1 <= chosen.n_answers <= 2
+    told = {(answer.kind, answer.points) for answer in pool.answers()}
+    assert {(answer.kind, answer.points) for answer in chosen.answers()} <= told
+
+
 def test_columns_can_be_chosen_and_standardized(iris, capsys):
     frame = pd.read_csv(iris / "iris.csv").rename(columns={"id": "name"}).assign(note="x")
     frame.to_csv(iris / "named.csv", index=False)
@@ -216,6 +232,11 @@ def test_contradictions_are_told_and_do_not_stop_the_work(iris, capsys):
         (("cluster", "iris.npy", "-k", 3, "-c", "answers.csv"), "is no row number"),
         (("cluster", "iris.csv", "-k", 3, "-c", "empty.csv"), "empty.csv is empty"),
         (("check", "iris.csv", "-k", 3), "Missing option '-c'"),
+        (("select", "iris.csv", "-k", 3), "Missing option '--pool'"),
+        (
+            ("select", "iris.csv", "--pool", "answers.csv", "-k", 3, "-o", "o.npy"),
+            "must end in one of",
+        ),
         (("check", "iris.csv", "-c", "answers.csv", "-k", 1), "1 is not in the range"),
         (("check", "iris.csv", "-c", "answers.csv", "-k", 3, "-o", "o.npy"), "must end in one of"),
         (("apply", "junk.npy", "iris.csv"), "junk.npy"),

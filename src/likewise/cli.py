@@ -322,6 +322,118 @@ def check(
 
 
 @commands.command()
+@data_argument
+@click.option(
+    "--pool",
+    required=True,
+    type=READABLE,
+    help="Answers to choose from: .csv, .jsonl or .parquet.",
+)
+@click.option(
+    "-k",
+    "--clusters",
+    required=True,
+    type=click.IntRange(2),
+    metavar="N",
+    help="How many clusters.",
+)
+@click.option(
+    "-m",
+    "--most",
+    default=50,
+    show_default=True,
+    type=click.IntRange(1),
+    metavar="N",
+    help="How many answers to choose at most.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Write the chosen answers here: .csv, .jsonl or .parquet; - is CSV on stdout.  "
+    "[default: stdout when piped, else nowhere]",
+)
+@click.option(
+    "--strategy",
+    type=click.Choice(("active", "online", "random")),
+    default="active",
+    show_default=True,
+    metavar="NAME",
+    help="active learns from all chosen answers, online from one after the other, random does "
+    "not look.",
+)
+@click.option("--closure", is_flag=True, help="Skip what the chosen answers imply.")
+@click.option("--exact", is_flag=True, help="Try every answer in every round: slower.")
+@click.option(
+    "--standardize/--no-standardize",
+    default=None,
+    help="Give every column mean 0 and variance 1 first, or not.  "
+    "[default: where a few columns drown the others]",
+)
+@id_option
+@features_option
+@seed_option
+def select(
+    data: str,
+    pool: str,
+    clusters: int,
+    most: int,
+    output: str | None,
+    strategy: str,
+    closure: bool,
+    exact: bool,
+    standardize: bool | None,
+    id_column: str | None,
+    features: str | None,
+    random_state: int,
+) -> None:
+    """Choose the few answers of many that the clusters should rest on.
+
+    \b
+    likewise select data.csv --pool answers.csv -k 10 -m 50 -o chosen.csv
+    likewise cluster data.csv -c chosen.csv -k 10
+
+    It stops early when no answer makes the clusters agree better with all of them.
+    """
+    if output is None and not sys.stdout.isatty():
+        output = "-"
+    from likewise.constraints import Constraints
+    from likewise.datasets.files import check_ending, read_rows, write_records
+    from likewise.guided.features import fit_scaler
+    from likewise.selection import select_constraints
+
+    if output not in (None, "-"):
+        check_ending(output, (".csv", ".jsonl", ".parquet"))
+    rows = read_rows(data, id_column=id_column, features=_names(features))
+    answers = Constraints.read(pool, n_samples=len(rows.X), ids=rows.ids)
+    _tell(f"{len(rows.X)} rows, {rows.X.shape[1]} features, {answers.n_answers} answers")
+    scaler, why = fit_scaler(rows.X, "auto" if standardize is None else standardize)
+    _tell(f"features: {why}")
+    X = rows.X if scaler is None else scaler.transform(rows.X)
+    found = select_constraints(
+        X,
+        answers,
+        clusters,
+        n_select=most,
+        strategy=strategy,
+        closure=closure,
+        exact=exact,
+        random_state=random_state,
+    )
+    _tell_rounds(found, answers)
+    if output == "-":
+        chosen = (answers.answer(int(at)) for at in found.chosen)
+        lines = [
+            {"kind": one.kind, **dict(zip("ab", map(answers.row_name, one.points)))}
+            for one in chosen
+        ]
+        write_records("-", lines, {})
+    elif output is not None:
+        answers.subset(found.chosen).write(output)
+        _tell(f"chosen answers in {output}")
+
+
+@commands.command()
 @click.argument("model", type=READABLE)
 @data_argument
 @output_option
@@ -462,6 +574,17 @@ def _show_check(found) -> None:
         for name, share, win in zip(fitness.names, fitness.shares, fitness.wins):
             table.add_row(name, f"{share:.1%}", f"{win:.0%}")
         console.print(table)
+
+
+def _tell_rounds(found, pool) -> None:
+    """What was chosen, round by round, on stderr."""
+    _tell(f"agreement with all answers: {found.qualities[0]:.1%} before")
+    for at, quality in zip(found.chosen[:MOST_SHOWN], found.qualities[1:]):
+        _tell(f"  {quality:.1%} with {pool.describe(int(at))}")
+    if len(found.chosen) > MOST_SHOWN:
+        _tell(f"  {found.qualities[-1]:.1%} with {len(found.chosen) - MOST_SHOWN} more")
+    if not len(found.chosen):
+        _tell("no answer makes it better")
 
 
 def _tell_conflicts(constraints) -> None:

@@ -265,7 +265,7 @@ def test_the_papers_error_prefers_metrics_that_shrink():
     assert found.qualities[-1] <= 0
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(st.integers(0, 10_000), st.sampled_from(["active", "online", "random"]), st.booleans())
 def test_a_seed_decides_everything_and_no_answer_is_chosen_twice(seed, strategy, closure):
     X, _, pool = draw(seed, n=30, n_pairs=12, noise=0.2)
