@@ -55,7 +55,7 @@ from likewise.selection.pool import (
 
 STRATEGIES = ("active", "online", "random")
 QUALITIES = ("agreement", "error")
-N_FINALISTS = 100  # candidates judged in full in a round
+N_FINALISTS = 50  # candidates judged in full in a round
 SAME_ROW = 1e-12  # a squared difference below this share of the mean is rounding
 
 
