@@ -41,7 +41,7 @@ N_PAIRS = 200
 DIGIT_PAIRS = (200, 2000)
 NOISE = (0.0, 0.1, 0.2)
 ROWS = (200, 2_000, 20_000, 200_000, 1_000_000)
-SIZE_MEASURES = ("ARI", "seconds", "peak memory in MB")
+SIZE_MEASURES = ("ARI", "CPU seconds", "peak memory in MB")
 
 
 def run_harm(*, data: str, kind: str, answers: int, method: str, seed: int) -> dict[str, float]:
