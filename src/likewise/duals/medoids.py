@@ -35,7 +35,7 @@ from likewise.duals.centroids import Priced
 from likewise.duals.pairs import Pairs
 
 N_STARTS = 5  # of the search for medoids
-WIDTHS = (1e-2, 1e-3, 3e-4)  # of the rounding, in mean dissimilarities; the gap is about a third
+WIDTHS = (1e-2, 1e-3, 1e-4)  # of the rounding, in mean dissimilarities; the gap is about half
 FIRST_WIDTHS = (1e-1, 3e-2, *WIDTHS)
 MAX_STEPS = 300  # of L-BFGS-B at each width
 MEMORY = 10  # its pairs of steps
