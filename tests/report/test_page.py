@@ -69,7 +69,7 @@ def test_every_part_is_there_and_says_what_the_model_found(told):
     choice = section(html, "choice")
     assert re.search("as it is 0.700 ± 0.020chosen", choice)
     assert "0.900 ± 0.010chosen" not in choice
-    assert "Do row 5 and row 0 belong together?" in section(html, "next")
+    assert "Do row 5 and row 3 belong together?" in section(html, "next")
 
 
 def test_shares_are_told_by_kind_before_and_after(told):

@@ -92,7 +92,7 @@ def write_report(
     pulled = sections.hardest_pulled(model, constraints)
     view = look(model, X, wanted=sections.rows_of(constraints, pulled), feature_names=feature_names)
     if questions is None:
-        asked = border_questions(view, model.cluster_centers_, constraints, N_QUESTIONS)
+        asked = border_questions(view, constraints, N_QUESTIONS)
     else:
         asked = check_questions(questions, report.n_rows)
     parts = [

@@ -1,15 +1,16 @@
-"""What to ask next, in short: rows between two clusters, each beside a typical row of the rival.
+"""What to ask next, in short: rows between clusters, each beside a row of the likeliest one.
 
-Either answer tells something: together means that the border is wrong there, apart that it holds.
+Either answer tells something: together means that the border holds there, apart that it is wrong.
 """
 
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.metrics.pairwise import euclidean_distances
 
 from likewise.constraints import Constraints
-from likewise.report.view import View, typical_rows
+from likewise.report.view import SEED, View
+from likewise.selection import next_questions
 
 
 class Question(NamedTuple):
@@ -33,31 +34,20 @@ def check_questions(questions, n_rows: int) -> list[Question]:
 
 
 def border_questions(
-    view: View, centers: np.ndarray, constraints: Constraints | None, n_questions: int
+    view: View, constraints: Constraints | None, n_questions: int
 ) -> list[Question]:
-    """Pairs that no answer settles yet, the most doubtful first, each border only once."""
-    if len(centers) < 2:
-        return []
-    sq_dists = euclidean_distances(view.Z[view.points], centers, squared=True)
-    places = np.arange(len(sq_dists))
-    own = view.labels[view.points]
-    to_own = sq_dists[places, own]
-    sq_dists[places, own] = np.inf
-    rivals = sq_dists.argmin(axis=1)
-    doubt = to_own / np.maximum(sq_dists[places, rivals], np.finfo(float).tiny)
-    closure = None if constraints is None else constraints.closure()
-    questions: list[Question] = []
-    borders = set()
-    for i in np.argsort(-doubt, kind="stable"):
-        border = frozenset((int(own[i]), int(rivals[i])))
-        if border in borders or len(questions) == n_questions:
-            continue
-        row, other = int(view.rows[view.points[i]]), typical_rows(view, int(rivals[i]), 1)
-        if not len(other) or (closure is not None and closure.known([(row, other[0])])[0]):
-            continue
-        borders.add(border)
-        why = (
-            f"The first is in cluster {own[i]}, nearly in {rivals[i]}; the second is typical there."
-        )
-        questions.append(Question((row, int(other[0])), why))
-    return questions
+    """Pairs between clusters that no answer settles yet, the most doubtful first."""
+    space = SimpleNamespace(transform=np.asarray, labels_=view.labels)
+    constraints = Constraints(int(view.rows.max()) + 1) if constraints is None else constraints
+    proposed = next_questions(
+        space,
+        view.Z,
+        constraints.restrict(view.rows),
+        n_questions,
+        strategy="uncertainty",
+        random_share=0,
+        random_state=SEED,
+    )
+    asked = [Question(tuple(map(int, view.rows[list(one.rows)])), one.why) for one in proposed]
+    closure = constraints.closure()  # an answer about a row that is not in view may settle it
+    return [question for question in asked if not closure.known([question.rows])[0]]
