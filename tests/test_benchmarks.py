@@ -1,6 +1,7 @@
 """Each benchmark once at its smallest size, ours alone: one that no longer runs is a bug."""
 
 import csv
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -66,3 +67,15 @@ def test_prices_end_where_their_linear_programs_do():
     gaps = [line.split("|")[7] for line in told.splitlines() if "| 10 | 0 |" in line]
     assert len(gaps) == 3
     assert all(float(gap) < 0.1 for gap in gaps)
+
+
+@pytest.mark.skipif("LIKEWISE_DATA" not in os.environ, reason="needs mnist, through LIKEWISE_DATA")
+def test_the_literal_double_loop_and_ours_agree_at_the_smallest_size():
+    command = [sys.executable, "-m", "benchmarks.selection", "loop", "whole", "pool", "--smallest"]
+    told = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    ends = {
+        line.split("|")[1].strip(): float(line.split("|")[3])
+        for line in told.splitlines()
+        if line.startswith(("| literal |", "| exact |", "| finalists |"))
+    }
+    assert ends["finalists"] == ends["exact"] == ends["literal"]
