@@ -251,7 +251,7 @@ def rank(scores, order, is_open, unfinished, components) -> np.ndarray:
 
     Of rows known to belong together only one is asked about.
     """
-    by_score = np.lexsort((-scores, ~unfinished))
+    by_score = np.argsort(-scores, kind="stable")
     by_score = by_score[is_open[by_score]]
     by_score = by_score[np.sort(np.unique(components[by_score], return_index=True)[1])]
     turns: dict[tuple, int] = {}
