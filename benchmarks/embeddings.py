@@ -25,7 +25,7 @@ from likewise.kernel_learning import SKLR
 
 PEER = "cblearn"
 METHODS = ("likewise", "CKL", "TSTE", "SOE")
-SIZES = ("500", "2000", "5000")
+SIZES = ("2000", "500", "5000")
 INNER_FOLDS = 5  # one of them is held out to choose a dimension by
 RESULTS = Path(__file__).parent / "results" / "embeddings.jsonl"
 
@@ -128,14 +128,14 @@ def table(records):
         cells = []
         for method in METHODS:
             key = (data, answers, method)
-            told = (
-                f"{shares[key].mean:.3f} ± {shares[key].standard_error:.3f}"
-                if key in shares
-                else ""
-            )
-            cells.append(f"{told}, {seconds[key].mean:.1f} s" if told else "")
+            cells.append(cell(shares[key], seconds[key]) if key in shares else "")
         lines.append(f"| {data} | {answers} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def cell(share, seconds):
+    error = f" ± {share.standard_error:.3f}" if share.n_runs > 1 else ""
+    return f"{share.mean:.3f}{error}, {seconds.mean:.1f} s"
 
 
 if __name__ == "__main__":

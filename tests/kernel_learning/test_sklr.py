@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
+from scipy.special import expit
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
@@ -242,6 +243,17 @@ def test_softmax_has_the_parts_that_every_loss_has(wine):
     assert (space.duals_[space.violated_] >= 0.5).all()  # C times the chance of another answer
     assert ((space.duals_ > 0) & (space.duals_ < 1)).all()
     assert len(space.suspects_) == 0
+
+
+def test_pairs_pull_by_their_distance_from_the_threshold(wine):
+    X, y = wine
+    told = Constraints.from_labels(y, n_must_link=30, n_cannot_link=30, random_state=0)
+    space = SKLR(loss="softmax", C=0.5, sharpness=3.0, random_state=0).fit(X, constraints=told)
+    Z, (pairs, sign) = space.transform(X), told.signed_pairs()
+    sq_unit = 2 * space.start_map_.transform(X).var(axis=0).sum()
+    sq_dists = np.square(Z[pairs[:, 0]] - Z[pairs[:, 1]]).sum(axis=1)
+    chance = expit(sign * 3.0 / sq_unit * (space.threshold_ - sq_dists))
+    assert_allclose(space.duals_, 0.5 * (1 - chance), atol=1e-6)
 
 
 def test_softmax_without_pairs_has_no_threshold_to_judge_them_by(wine):

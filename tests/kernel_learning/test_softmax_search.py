@@ -111,6 +111,14 @@ def test_reliability_is_recovered_and_slips_are_found():
     assert suspected[is_wrong].mean() > 0.8
 
 
+def test_slips_are_found_where_directions_are_enough_to_explain_every_one():
+    Y, y = blobs(r=85)
+    told, is_wrong = panel(y, {"hasty": 0.2}, 200)
+    suspected = fit(Y, told, C=1.0, sharpness=2.0, annotator_noise=True).trust < 0.5
+    assert is_wrong[suspected].mean() > 0.75
+    assert suspected[is_wrong].mean() > 0.5
+
+
 def test_trusting_the_right_people_learns_more():
     Y, y = blobs()
     told, _ = panel(y, {"a": 0.0, "b": 0.0, "contrary": 1.0}, 100)
