@@ -248,14 +248,17 @@ def test_a_candidate_is_taken_only_if_it_beats_the_features_by_a_standard_error(
     rng = np.random.default_rng(seed)
     credits = rng.integers(0, 2, (4, 30)).astype(float)
     weights = rng.integers(1, 4, 30).astype(float)
-    best = choose_best(credits, weights)
-    if best:
-        assert beats(credits[best], credits[0], weights)
-    else:
-        means = mean_and_error(credits, weights)[0]
-        rival = int(means.argmax())
-        defended = rival if beats(credits[rival], credits[1], weights) else 1
-        assert not beats(credits[defended], credits[0], weights)
+    means = mean_and_error(credits, weights)[0]
+    rival = 1 + int(means[1:].argmax())
+    expected = rival if beats(credits[rival], credits[0], weights) else 0
+    assert choose_best(credits, weights) == expected
+
+
+def test_the_best_space_has_to_be_better_than_chance_would_have_it():
+    plain, same = np.zeros(9), np.zeros(9)
+    once, often = np.eye(9)[0], np.ones(9)
+    assert choose_best(np.array([plain, same, once]), np.ones(9)) == 0
+    assert choose_best(np.array([plain, once, often]), np.ones(9)) == 2
 
 
 def test_suspects_by_hand():
