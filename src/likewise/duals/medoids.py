@@ -18,7 +18,7 @@ end.
 
 References: randel2021, (12)-(19); nesterov2005 (rounding). We differ from the former in the
 cannot-links: the paper has x_i^c + x_j^c <= 1 + eps, the same partitions and a worse bound; and in
-the climb, of which its step rule leaves .1 to .4 % undone.
+the climb, whose usual step rule left some tenths of a percent undone in our trials.
 """
 
 from collections.abc import Sequence

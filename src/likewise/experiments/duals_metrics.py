@@ -31,6 +31,10 @@ GROUPS = ("comp.graphics", "rec.sport.hockey", "sci.med", "talk.politics.mideast
 N_TERMS = 10_000
 TEXTS = ("posts, counts", "posts, tf-idf", "traces")
 TEXT_METRICS = ("euclidean", "cosine", "damerau_levenshtein")
+SHORT = {  # under the bars of a figure
+    "euclidean": "Eucl.", "manhattan": "Manh.", "chebyshev": "Cheb.", "mahalanobis": "Mahal.",
+    "cosine": "cosine", "damerau_levenshtein": "D.-L.",
+}  # fmt: skip
 N_TRACES, N_TRACE_CLASSES, N_CALLS = 460, 5, 24
 PUBLISHED = {  # the first author's own pairs, and our name of their data
     "iris": "iris", "control": "synthetic_control", "protein": "protein_xing",
@@ -99,7 +103,7 @@ def run_fitness(*, data: str, metric: str, seed: int) -> dict[str, float]:
 def draw_fitness(records: list[Record], path: Path) -> None:
     """Fitness and ARI side by side, by metric."""
     bars = [
-        {"data": one["data"], "metric": one["metric"], "what": what, "value": one[measure]}
+        {"data": one["data"], "metric": SHORT[one["metric"]], "what": what, "value": one[measure]}
         for one in records
         for what, measure in (("fitness (share)", "share"), ("ARI", "ARI"))
     ]
