@@ -9,7 +9,6 @@ from scipy.sparse import csr_array
 
 from likewise.kernels import laplacian, neighbor_graph
 from likewise.numerics import elimination
-from likewise.numerics.definite import factor, inverse, symmetric
 from likewise.numerics.elimination import (
     eliminate,
     eliminate_by_factors,
@@ -54,13 +53,3 @@ def test_the_choice_goes_by_the_layers_of_the_graph(monkeypatch):
     monkeypatch.setattr(elimination, "eliminate_by_factors", lambda *_: "factors")
     assert eliminate(chain, np.array([0])) == "factors"
     assert eliminate(csr_array(star), np.array([0])) == "gradients"
-
-
-def test_factors_and_inverses_of_definite_matrices():
-    A = np.array([[4.0, 1.0], [1.0, 2.0]])
-    assert_allclose(np.tril(factor(A)), np.linalg.cholesky(A))
-    assert factor(-A) is None
-    assert_allclose(inverse(A) @ A, np.eye(2), atol=1e-15)
-    assert_allclose(symmetric(np.array([[1.0, 2.0], [4.0, 3.0]])), [[1, 3], [3, 3]])
-    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
-        inverse(-A)

@@ -89,7 +89,7 @@ def test_the_optimum_carries_its_own_proof(seed):
 def test_the_two_values_enclose_the_optimum_from_the_first_step_on(seed):
     problem = draw_problem(seed)
     seen = []
-    optimum = solve_pairs(*problem, tol=1e-10, watch=seen.append).dual
+    optimum = solve_pairs(*problem, tol=1e-10, enough=seen.append).dual  # append returns None
     for one in seen:
         assert one.dual <= optimum * (1 + 1e-9)
         assert one.primal >= optimum * (1 - 1e-9)
@@ -144,6 +144,13 @@ def test_a_pair_said_both_ways_is_settled_by_the_higher_cost():
     found = solve_pairs(L, pairs, np.array([1.0, -1.0]), np.array([3.0, 1.0]), tol=1e-9)
     assert found.converged
     assert_allclose(found.Z[0, 1], 1, atol=1e-5)
+
+
+def test_it_ends_when_it_is_told_to():
+    problem = draw_problem(1)
+    found = solve_pairs(*problem, tol=1e-9, enough=lambda one: one.gap <= 0.1)
+    assert 1e-9 < found.gap <= 0.1
+    assert not found.converged
 
 
 def test_running_out_of_steps_is_said_and_still_certified():

@@ -21,17 +21,17 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from likewise.numerics.definite import factor, inverse
-from likewise.numerics.interior_point import Pairs, relative_gap, solve_pairs
+from likewise.numerics.definite import factor, inverse, inverse_of, symmetric
+from likewise.numerics.interior_point import Pairs, Solved, relative_gap, solve_pairs
 from likewise.numerics.psd import fix_signs
 
 FEW = 200  # pairs that are solved all at once
 FIRST = 0.1  # share of the pairs in the first working set: those the graph contradicts most
-GROW = 0.5  # how much a working set may grow in a round
-DROP = 0.3  # how clearly a pair must be beyond its margin to leave
-LOOSE = 1e-2  # gap that is enough to see which pairs are missing
-DROP_ROUNDS = 20  # after which nothing leaves any more, so that it ends
-CUTOFFS = (1.0, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)  # of the largest eigenvalue: what may go
+GROW = 0.7  # how much a working set may grow in a round
+LOOSE = 3e-2  # gap that is enough to see which pairs are missing
+NEW_DUAL = 0.1  # of a pair that joins the working set, relative to the mean
+DROP_ROUNDS = 8  # after which nothing leaves any more, so that it ends
+CUTOFFS = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)  # of the largest eigenvalue: what may go
 BARRIER_FALL, BARRIER_END = 0.2, 1e-5  # mu falls by the first until it is the second
 SETTLED = 1e-5  # sum of the moves of a sweep, relative to that of the duals: mu can fall
 FRACTION = 0.9999  # of a step to the edge of the cone, where M has no inverse
@@ -66,31 +66,87 @@ class PairKernel(NamedTuple):
 
 def solve_exactly(problem: PairProblem, *, tol: float, max_iter: int) -> PairKernel:
     """The optimum, certified to a relative gap of `tol`."""
-    G, pairs, signs, costs = problem
-    final = tol / 2  # the other half is for cutting the rank
-    goal = max(final, LOOSE) if len(pairs) > FEW else final
+    costs = problem.costs
     working = first_working_set(problem)
+    part, start = restrict(problem, working), None
     n_iter = n_rounds = 0
     while True:
-        rows, local = np.unique(pairs[working], return_inverse=True)
-        S = inverse(G[np.ix_(rows, rows)])
-        local = local.reshape(-1, 2)
-        found = solve_pairs(S, local, signs[working], costs[working], tol=goal, max_iter=max_iter)
+        found = solve_pairs(
+            part.S,
+            part.pairs,
+            part.signs,
+            part.costs,
+            tol=tol / 2,  # the other half is for cutting the rank
+            max_iter=max_iter,
+            enough=None if working.all() else Scout(problem, part, ~working),
+            start=start,
+        )
         n_iter, n_rounds = n_iter + found.n_iter, n_rounds + 1
-        duals = np.zeros(len(pairs))
+        duals = np.zeros(len(costs))
         duals[working] = found.duals
-        margins = margins_of(problem, rows, S @ np.linalg.cholesky(found.Z))
+        margins = margins_of(problem, part.rows, part.S @ np.linalg.cholesky(found.Z))
         lacking = ~working & (margins < 1)
         primal = found.primal + 2 * costs[lacking] @ (1 - margins[lacking])
-        if relative_gap(primal, found.dual) <= final or not found.converged:
-            return cut_rank(problem, rows, S, found.Z, duals, n_iter, tol)
-        if not (margins[lacking] < 1 - goal).any():
-            goal = final
+        if relative_gap(primal, found.dual) <= tol / 2 or not lacking.any():
+            return cut_rank(problem, part.rows, part.S, found.Z, duals, n_iter, tol)
         if n_rounds <= DROP_ROUNDS:  # on the central path dual times slack is the same for all
-            working &= duals >= DROP * found.duals.mean() * (margins - 1)
+            working &= duals >= found.duals.mean() * (margins - 1)
         room = max(FEW // 10, int(GROW * working.sum()))
         worst = np.argsort(np.where(lacking, margins, np.inf), kind="stable")[:room]
         working[worst[lacking[worst]]] = True
+        last, part = part, restrict(problem, working)
+        start = carry_over(problem, last, found, part, duals[working])
+
+
+class Part(NamedTuple):
+    """The problem on some pairs and their rows alone."""
+
+    rows: np.ndarray  # (a,) of the p
+    S: np.ndarray  # (a, a)
+    pairs: np.ndarray  # among these rows
+    signs: np.ndarray
+    costs: np.ndarray
+
+
+def restrict(problem: PairProblem, working: np.ndarray) -> Part:
+    G, pairs, signs, costs = problem
+    rows, local = np.unique(pairs[working], return_inverse=True)
+    S = inverse(G[np.ix_(rows, rows)])
+    return Part(rows, S, local.reshape(-1, 2), signs[working], costs[working])
+
+
+class Scout:
+    """Tells whether pairs outside the working set lack their margin: then it is no use going on.
+
+    It looks again whenever the gap has fallen to a tenth, and more closely.
+    """
+
+    def __init__(self, problem: PairProblem, part: Part, outside: np.ndarray):
+        self.problem, self.part, self.outside = problem, part, outside
+        self.look_at = LOOSE
+
+    def __call__(self, found: Solved) -> bool:
+        if found.gap > self.look_at:
+            return False
+        self.look_at = found.gap / 10
+        pull = self.part.S @ np.linalg.cholesky(found.Z)
+        margins = margins_of(self.problem, self.part.rows, pull)
+        return bool((margins[self.outside] < 1 - found.gap).any())
+
+
+def carry_over(problem: PairProblem, last: Part, found: Solved, part: Part, duals: np.ndarray):
+    """A start on other pairs, as central as the last iterate was on the last.
+
+    Z on rows that are new follows from the graph, as everywhere, and gets mu inv(M) on top to be
+    definite. Pairs that are new get a small dual.
+    """
+    mu = (found.primal - found.dual) / (len(last.rows) + 2 * len(last.pairs))
+    over = Pairs(part.pairs, part.signs, size=len(part.rows))
+    q = np.minimum(np.where(duals > 0, duals, NEW_DUAL * found.duals.mean()), 0.9 * part.costs)
+    while (M_factor := factor(part.S - over.matrix(q))) is None:
+        q = 0.9 * q
+    F = problem.G[np.ix_(part.rows, last.rows)] @ last.S
+    return symmetric(F @ found.Z @ F.T + mu * inverse_of(M_factor)), q, mu
 
 
 def first_working_set(problem: PairProblem) -> np.ndarray:
@@ -202,7 +258,9 @@ def cut_rank(
         good = relative_gap(primal, dual) <= tol
         return PairKernel(rows, pull, duals, primal, dual, n_iter, converged=good)
 
-    whole = leading(len(Z))
+    nothing, whole = leading(0), leading(len(Z))
+    if nothing.gap <= tol:
+        return nothing
     allowed = max(tol, (1 + WORSE) * whole.gap)
     ranks = [int(np.count_nonzero(values > cutoff * values[0])) for cutoff in CUTOFFS]
     return next((cut for cut in map(leading, ranks) if cut.gap <= allowed), whole)

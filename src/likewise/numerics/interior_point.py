@@ -9,8 +9,8 @@ both orders. All is dense, (p, p). With a basis U (p, r) the kernel is U Z U', a
 A primal-dual interior-point method: the direction of Helmberg, Kojima and Monteiro with Mehrotra's
 predictor and corrector. Every iterate is strictly feasible on both sides, for a hinge takes up what
 a pair lacks, so the values of the two problems enclose the optimum from the first step on.
-A step costs O(p^3 + m^3): two products of p x p matrices, some factorizations and no eigenvalues,
-for step lengths are found by trying.
+A step costs O(p^3 + m^3): two products of p x p matrices, three factorizations and an inverse. How
+far it may go is estimated by a few Lanczos steps, and verified by the factors it ends in.
 Reference: helmberg1996, mehrotra1992; the problem is that of hoi2007.
 """
 
@@ -21,11 +21,18 @@ import numpy as np
 from scipy.linalg.lapack import dpotrs
 from scipy.sparse import csr_array
 
-from likewise.numerics.definite import factor, inverse, symmetric
+from likewise.numerics.definite import (
+    factor,
+    inverse,
+    inverse_of,
+    largest_step,
+    sure_factor,
+    symmetric,
+)
 
 TOWARD_BOUNDARY = 0.9  # share of a feasible step that is taken; 0.95 stalled once
-SHRINK, SHRINK_COARSELY = 0.85, 0.7  # a step that leaves the cone; the predictor's needs no care
-SHORTEST = 1e-6  # steps below this on both sides: rounding has the word
+SHRINK = 0.8  # a step that leaves the cone, for a Lanczos estimate can be a little too long
+SHORTEST = 1e-6  # a step below this is none: rounding has the word
 RIDGE = 1e-14  # of the largest diagonal entry, where rounding has made B indefinite
 
 
@@ -59,28 +66,27 @@ def solve_pairs(
     basis: np.ndarray | None = None,  # U (p, r)
     tol: float = 1e-7,
     max_iter: int = 100,
-    watch: Callable[[Solved], None] | None = None,  # is shown every iterate
+    enough: Callable[[Solved], bool] | None = None,  # is shown every iterate, and may end it
+    start: tuple[np.ndarray, np.ndarray, float] | None = None,  # Z, q and about <Z, M> / p
 ) -> Solved:
-    """Solve the program above until the relative gap is at most `tol`."""
+    """Solve the program above until the relative gap is at most `tol`.
+
+    A start must be strictly feasible: Z and M positive definite, q between 0 and the costs.
+    """
     r, m = len(L), len(pairs)
     over = Pairs(pairs, signs, size=r if basis is None else len(basis), basis=basis)
-    Z = inverse(L)
-    Z *= r / np.trace(Z)
-    Z[np.diag_indices(r)] += 1.0
-    lack = 1 - over.margins(Z)
-    e, w = np.maximum(lack, 0) + 1.0, np.maximum(-lack, 0) + 1.0  # e - w = 1 - margin
-    q = starting_duals(L, over, costs)
+    Z, q, mu = first_start(L, over, costs) if start is None else start
+    M = L - over.matrix(q)
+    Z_factor, M_factor = sure_factor(Z), sure_factor(M)
+    e, w = slacks(1 - over.margins(Z), q, costs, mu)
     n_iter, stuck = 0, False
     while True:
         primal = np.vdot(L, Z) + 2 * costs @ np.maximum(1 - over.margins(Z), 0)
         found = Solved(Z, q, float(primal), float(2 * q.sum()), n_iter, converged=False)
-        if watch is not None:
-            watch(found)
-        if found.gap <= tol or stuck or n_iter >= max_iter:
+        if found.gap <= tol or stuck or n_iter >= max_iter or (enough and enough(found)):
             return found._replace(converged=found.gap <= tol)
         n_iter += 1
-        M = L - over.matrix(q)
-        at = Iterate(Z, e, w, inverse(M), 2 * (costs - q), 2 * q)
+        at = Iterate(Z, e, w, inverse_of(M_factor), 2 * (costs - q), 2 * q)
         s1, s2 = at.s1, at.s2
         mu = (np.vdot(Z, M) + e @ s1 + w @ s2) / (r + 2 * m)
         B = over.schur(Z, at.H)
@@ -88,20 +94,21 @@ def solve_pairs(
         B_factor = factor_nearly(B)
         # Predictor: straight for the optimum.
         dq, D, dZ, de, dw = find_move(over, at, B_factor, 0.0, None, -e, -w)
-        up = longest_step(Z, dZ, (e, de), (w, dw), shrink=SHRINK_COARSELY)
-        down = longest_step(M, -D, (s1, -2 * dq), (s2, 2 * dq), shrink=SHRINK_COARSELY)
+        up = longest_step(Z, Z_factor, dZ, (e, de), (w, dw))
+        down = longest_step(M, M_factor, -D, (s1, -2 * dq), (s2, 2 * dq))
         ahead = np.vdot(Z + up * dZ, M - down * D)
         ahead += (e + up * de) @ (s1 - 2 * down * dq) + (w + up * dw) @ (s2 + 2 * down * dq)
         # Corrector: the less that way gets, the more to the center, and its curvature too.
-        target = mu * min(1.0, ahead / (mu * (r + 2 * m))) ** 3
+        target = mu * min(1.0, max(ahead, 0.0) / (mu * (r + 2 * m))) ** 3
         e_left = (target + 2 * de * dq) / s1 - e
         w_left = (target - 2 * dw * dq) / s2 - w
         dq, D, dZ, de, dw = find_move(over, at, B_factor, target, -(D @ dZ).T, e_left, w_left)
-        up = longest_step(Z, dZ, (e, de), (w, dw), shrink=SHRINK)
-        down = longest_step(M, -D, (s1, -2 * dq), (s2, 2 * dq), shrink=SHRINK)
-        stuck = max(up, down) < SHORTEST
-        Z = symmetric(Z + up * dZ)
+        up = longest_step(Z, Z_factor, dZ, (e, de), (w, dw))
+        down = longest_step(M, M_factor, -D, (s1, -2 * dq), (s2, 2 * dq))
+        up, Z, Z_factor = take_step(Z, Z_factor, dZ, up)
+        down, M, M_factor = take_step(M, M_factor, -D, down)
         e, w, q = e + up * de, w + up * dw, q + down * dq
+        stuck = max(up, down) == 0
 
 
 class Iterate(NamedTuple):
@@ -192,23 +199,42 @@ class Pairs:
         return B
 
 
-def starting_duals(L: np.ndarray, over: Pairs, costs: np.ndarray) -> np.ndarray:
-    """Half of the largest costs 2^-n c that keep M positive definite."""
+def first_start(L: np.ndarray, over: Pairs, costs: np.ndarray):
+    """Z between I and inv(L), and half of the largest duals 2^-n c that keep M definite."""
+    Z = inverse(L)
+    Z *= len(L) / np.trace(Z)
+    Z[np.diag_indices(len(L))] += 1.0
     q = costs / 2
-    while factor(L - over.matrix(2 * q)) is None:
+    while factor(np.asarray(L - over.matrix(2 * q))) is None:
         q = q / 2
-    return q
+    return Z, q, 1.0
 
 
-def longest_step(A: np.ndarray, move, *slacks, shrink: float) -> float:
-    """Share of a step, at most 1, that keeps A + share move definite and the slacks positive."""
-    most = min([1.0, *(longest_share(slack, dslack) for slack, dslack in slacks)])
-    step = most if most < 1 else 1 / TOWARD_BOUNDARY
-    while factor(A + step * move) is None:
-        step *= shrink
-        if step < SHORTEST / 10:
-            return 0.0
-    return min(1.0, TOWARD_BOUNDARY * step)
+def slacks(lack: np.ndarray, q: np.ndarray, costs: np.ndarray, mu: float):
+    """What pairs lack, e, and have beyond, w: e - w = lack, as near as can be to the central path.
+
+    On it, e is mu / 2 (c - q) and w is mu / 2 q; the one that would be too small gives way.
+    """
+    e, w = mu / (2 * (costs - q)), mu / (2 * q)
+    more = lack - (e - w)
+    return e + np.maximum(more, 0), w + np.maximum(-more, 0)
+
+
+def longest_step(A: np.ndarray, C: np.ndarray, move, *slacks) -> float:
+    """Share of a step, at most 1, that stays well within A + share move >= 0 and slacks >= 0."""
+    limits = [longest_share(slack, dslack) for slack, dslack in slacks]
+    return min(1.0, TOWARD_BOUNDARY * min(largest_step(A, C, move), *limits))
+
+
+def take_step(A: np.ndarray, C: np.ndarray, move, step: float):
+    """The step taken, A moved by it, and its factor; a step that proves too long is cut."""
+    while step >= SHORTEST:
+        moved = np.asarray(A + step * move)
+        moved_factor = factor(moved)
+        if moved_factor is not None:
+            return step, moved, moved_factor
+        step *= SHRINK
+    return 0.0, A, C
 
 
 def longest_share(values: np.ndarray, moves: np.ndarray) -> float:
