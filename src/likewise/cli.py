@@ -197,8 +197,8 @@ def cluster(
     likewise cluster data.csv -c answers.csv -k 10 --report report.html
     likewise cluster data.csv -c answers.csv | head
 
-    DATA is a .csv, .parquet or .npy file. Every column must hold numbers, but for one of ids. Without answers the rows are clustered as
-    they are.
+    DATA is a .csv, .parquet or .npy file. Every column must hold numbers, but for one of ids.
+    Without answers the rows are clustered as they are.
     """
     output = _check_output(output, data)
     _check_side_files(report, model)
