@@ -134,7 +134,7 @@ def test_at_a_tiny_cost_every_pair_pays_it_and_the_zero_kernel_is_announced(solv
 
 
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 0.5]))
-@settings(max_examples=12)
+@settings(max_examples=8)
 def test_working_sets_find_the_optimum_of_all_pairs(seed, noise):
     data, answers = spiral_with_pairs(60, n=40, seed=seed, noise=noise)
     whole = NPK().fit(data.X, constraints=answers)
@@ -148,8 +148,16 @@ def test_working_sets_find_the_optimum_of_all_pairs(seed, noise):
     assert_allclose(by_parts.objective_, whole.objective_, rtol=3e-7)
 
 
+def test_a_working_set_that_runs_out_of_steps_ends(monkeypatch):
+    monkeypatch.setattr(npk_solvers, "FEW", 10)
+    data, answers = spiral_with_pairs(60, n=40)
+    with pytest.warns(UserWarning, match="stopped at a gap of"):
+        npk = NPK(max_iter=2).fit(data.X, constraints=answers)
+    assert npk.n_iter_ == 2
+
+
 @given(st.integers(0, 10_000), st.integers(1, 40))
-@settings(max_examples=15)
+@settings(max_examples=10)
 def test_random_pairs_never_cost_the_kernel_its_definiteness(seed, n_pairs):
     rng = np.random.RandomState(seed)
     X = rng.randn(30, 2)

@@ -87,7 +87,11 @@ def solve_exactly(problem: PairProblem, *, tol: float, max_iter: int) -> PairKer
         margins = margins_of(problem, part.rows, part.S @ np.linalg.cholesky(found.Z))
         lacking = ~working & (margins < 1)
         primal = found.primal + 2 * costs[lacking] @ (1 - margins[lacking])
-        if relative_gap(primal, found.dual) <= tol / 2 or not lacking.any():
+        if not (found.converged or lacking.any() or start is None):
+            start = None  # where rounding ends a carried-over run, one from the beginning may do
+            continue
+        is_over = not lacking.any() or found.gap > LOOSE  # the latter: out of steps
+        if is_over or relative_gap(primal, found.dual) <= tol / 2:
             return cut_rank(problem, part.rows, part.S, found.Z, duals, n_iter, tol)
         if n_rounds <= DROP_ROUNDS:  # on the central path dual times slack is the same for all
             working &= duals >= found.duals.mean() * (margins - 1)
