@@ -56,6 +56,29 @@ def test_one_must_link_by_hand():
     assert_allclose(npk.kernel_, np.outer(v, v), atol=1e-4)
 
 
+@given(st.integers(0, 10_000), st.sampled_from([1.0, 1e-2, 1e-5]))
+@settings(max_examples=25)
+def test_a_step_of_the_barrier_is_the_best_there_is(seed, mu):
+    rng = np.random.RandomState(seed)
+    A = rng.randn(4, 6)
+    M = A @ A.T
+    H = np.linalg.inv(M)
+    E = np.zeros((4, 4))
+    E[0, 1] = E[1, 0] = rng.choice([-1, 1])
+    step = npk_solvers.barrier_step(H[0, 0], H[1, 1], E[0, 1] * H[0, 1], mu / 2)
+
+    def height(t):
+        return 2 * t + mu * np.linalg.slogdet(M - t * E)[1]
+
+    assert np.linalg.eigvalsh(M - step * E)[0] > 0
+    nearby = step + 1e-3 * np.array([-1, 1]) * min(abs(step), 0.1)
+    inside = [t for t in nearby if np.linalg.eigvalsh(M - t * E)[0] > 0]
+    assert all(height(step) >= height(t) - 1e-12 for t in inside)
+    moved = H.copy()
+    npk_solvers.move_pair(moved, 0, 1, -E[0, 1] * step / 2)
+    assert_allclose(moved, np.linalg.inv(M - step / 2 * E), rtol=1e-6, atol=1e-9)
+
+
 @pytest.mark.parametrize("count", ["once", "twice"])
 def test_the_objective_and_the_gap_are_those_of_the_problem_over_all_rows(count):
     data, answers = spiral_with_pairs(25)
