@@ -17,7 +17,7 @@ from likewise.kernels import linear, polynomial, rbf, rbf_theta
 def iris_with_pairs(n=40, seed=0):
     data = load_iris()
     return data.X, Constraints.from_labels(
-        data.y, n_must_link=n, n_cannot_link=n, random_state=seed
+        data.y, n_must_link=n, n_cannot_link=n // 2, random_state=seed
     )
 
 
