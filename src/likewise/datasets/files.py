@@ -181,7 +181,8 @@ def _numbers(cells: list, name: str, path: Path) -> np.ndarray:
 
 def _is_usable(numbers: np.ndarray) -> np.ndarray:
     """Where the numbers are finite, and small enough to be squared."""
-    return np.abs(numbers) <= LARGEST
+    largest = float(np.finfo(numbers.dtype).max) if numbers.dtype.kind == "f" else LARGEST
+    return np.abs(numbers) <= min(largest, LARGEST)  # float32 does not reach that far
 
 
 def _what_is_wrong(cell) -> str:
