@@ -83,7 +83,7 @@ class NPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     objective_, bound_ : float
         Value of the kernel, and the dual value, below which no kernel can get.
     gap_ : float
-        (objective_ - bound_) / max(1, bound_): certified, for whatever solver.
+        ``(objective_ - bound_) / max(1, bound_)``: certified, for whatever solver.
     space_ : NeighborMap
         Coordinates for any rows.
     n_iter_ : int

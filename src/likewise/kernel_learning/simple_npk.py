@@ -97,7 +97,8 @@ class SimpleNPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     objective_, bound_ : float
         Value of the kernel, and the dual value, below which no kernel can get.
     gap_ : float
-        (objective_ - bound_) / max(1, |bound_|): certified; NaN where directions were left out.
+        ``(objective_ - bound_) / max(1, |bound_|)``: certified; NaN where directions were left
+        out.
     space_ : NeighborMap
         Coordinates for any rows.
     n_iter_ : int
