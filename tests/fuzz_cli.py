@@ -218,6 +218,15 @@ def draw_command(rng, folder: Path, models: list[Path]) -> list[str]:
             0.5, "-o", (f"{folder}/out.csv", f"{folder}/out.json"), (f"{folder}/o.no",)
         )
         return ["check", str(data), *options]
+    if rng.rand() < 0.06:
+        options += ["--pool", str(draw_answers(rng, folder, known))] * (not careless)
+        options += maybe(1.0, "-k", ("2", "3"), ("1", "auto", *BAD_COUNTS))
+        options += maybe(1.0, "-m", ("1", "3"), BAD_COUNTS)
+        options += maybe(0.5, "--strategy", ("active", "online", "random"), ("best", ""))
+        options += [pick(rng, ("--closure", "--exact"))] * (rng.rand() < 0.3)
+        ends = (f"{folder}/out.csv", f"{folder}/out.jsonl"), (f"{folder}/o.no",)
+        options += maybe(0.5, "-o", *ends)
+        return ["select", str(data), *options]
     options += maybe(0.5, "-o", *[tuple(f"{folder}/out.{end}" for end in kind) for kind in endings])
     if rng.rand() < 0.15:
         model = folder / "given.likewise"
