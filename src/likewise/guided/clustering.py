@@ -144,7 +144,9 @@ class GuidedClustering(
         self._check_settings()
         X = self._validate(X, reset=True)
         answers = check_constraints(constraints, n_samples=X.shape[0])
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        seed = self.random_state
+        if not isinstance(seed, (int, np.integer)):  # a number is kept: k-means alone starts alike
+            seed = check_random_state(seed).randint(2**31 - 1)
         rows = sample_rows(X.shape[0], FIT_ROWS, answers.touched_rows(), seed)
         self.scaler_, why_scaled = fit_scaler(X[rows], self.scale)
         self.reducer_ = fit_reducer(X[rows], seed)
