@@ -55,6 +55,7 @@ _ROOMS = {
     "metric_learning": ("ITML", "LSML", "MMC", "RCA"),
     "model_file": ("ModelFileError", "load_model", "save_model"),
     "numerics.progress": ("show_progress",),
+    "references": ("citation",),
     "selection": ("next_questions", "select_constraints"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}

@@ -72,6 +72,10 @@ class COPKMeans(ClusterMixin, BaseEstimator):
     --------
     PCKMeans : The same with a price for every pair broken.
 
+    References
+    ----------
+    wagstaff2001
+
     Examples
     --------
     >>> from likewise import Constraints

@@ -46,6 +46,10 @@ def choose_n_clusters(Z, constraints=None, n_clusters="auto", *, random_state=No
     Counted
         ``n_clusters`` and a sentence ``why``. At most 30 are looked at.
 
+    References
+    ----------
+    rousseeuw1987
+
     Examples
     --------
     >>> import numpy as np

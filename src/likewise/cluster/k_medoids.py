@@ -77,6 +77,10 @@ class KMedoids(ClusterMixin, BaseEstimator):
         Passes of the best search.
     n_answers_used_ : int
 
+    References
+    ----------
+    schubert2021, randel2021
+
     Examples
     --------
     >>> from likewise import Constraints

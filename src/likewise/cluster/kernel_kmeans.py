@@ -85,6 +85,10 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
     A step takes n^2 k operations and the kernel n^2 numbers. Beyond some ten thousand rows, use
     ``transform`` of a learned space and scikit-learn's ``KMeans``.
 
+    References
+    ----------
+    dhillon2004
+
     Examples
     --------
     Two rings, which no straight line parts:

@@ -76,6 +76,10 @@ class KernelMeanShift(ClusterMixin, BaseEstimator):
     n_answers_used_ : int
         Must-links that the bandwidth was estimated from.
 
+    References
+    ----------
+    comaniciu2002, anand2014
+
     Examples
     --------
     >>> from likewise import Constraints

@@ -110,6 +110,10 @@ class MPCKMeans(ClusterMixin, BaseEstimator):
     --------
     PCKMeans : The same in the Euclidean metric.
 
+    References
+    ----------
+    bilenko2004
+
     Examples
     --------
     >>> from likewise import Constraints

@@ -89,6 +89,10 @@ class PCKMeans(ClusterMixin, BaseEstimator):
     COPKMeans : Keeps every pair.
     MPCKMeans : Learns a metric besides.
 
+    References
+    ----------
+    basu2004
+
     Examples
     --------
     >>> from likewise import Constraints

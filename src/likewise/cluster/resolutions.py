@@ -75,6 +75,10 @@ def resolutions(Z, n_clusters=(2, 3, 5, 8), *, n_init=10, random_state=None) -> 
     -------
     Resolutions
 
+    References
+    ----------
+    amid2015, ward1963
+
     Examples
     --------
     Two continents of two towns each:

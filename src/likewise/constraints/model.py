@@ -28,7 +28,25 @@ from likewise.constraints.table import KINDS, N_PAIR_KINDS, NO_ROW, Table
 
 
 class InconsistentConstraints(ValueError):
-    """Hard constraints that cannot all hold; ``witness`` has the positions of the answers."""
+    """Hard constraints that cannot all hold; ``witness`` has the positions of the answers.
+
+    Parameters
+    ----------
+    message : str
+        One line: what clashes, and the way out.
+    witness : tuple of int, default=()
+        Positions, in ``constraints.answers()``, of answers that together show it.
+
+    Examples
+    --------
+    >>> from likewise import COPKMeans, Constraints, InconsistentConstraints
+    >>> answers = Constraints(3, must_link=[(0, 1)], cannot_link=[(0, 1)])
+    >>> try:
+    ...     COPKMeans(2).fit([[0.0], [1.0], [2.0]], constraints=answers)
+    ... except InconsistentConstraints as error:
+    ...     print(error.witness)
+    (1, 0)
+    """
 
     def __init__(self, message: str, witness: tuple[int, ...] = ()):
         super().__init__(message)

@@ -27,6 +27,10 @@ def informativeness(constraints, labels) -> float:
     float
         Between 0 and 1; nan without pairs.
 
+    References
+    ----------
+    davidson2006
+
     Examples
     --------
     >>> from likewise.constraints import Constraints, informativeness
@@ -53,6 +57,10 @@ def coherence(constraints, Z) -> float:
     -------
     float
         Between 0 and 1, higher is better; nan without a must-link and a cannot-link.
+
+    References
+    ----------
+    davidson2006
 
     Examples
     --------

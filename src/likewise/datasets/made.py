@@ -38,6 +38,10 @@ def make_xor(n_samples=400, *, spread=XOR_SPREAD, random_state=None) -> Dataset:
     Dataset
         X of shape (n_samples, 2), y in {0, 1}, rows shuffled.
 
+    References
+    ----------
+    yeung2007
+
     Examples
     --------
     >>> from likewise.datasets import make_xor
@@ -69,6 +73,10 @@ def make_chessboard(n_samples=100, *, n_cells=4, gap=0.2, random_state=None) -> 
     -------
     Dataset
         X of shape (n_samples, 2) on [0, n_cells] x [0, n_cells], y in {0, 1}, rows shuffled.
+
+    References
+    ----------
+    hoi2007
 
     Examples
     --------
@@ -110,6 +118,10 @@ def make_double_spiral(
     Dataset
         X of shape (n_samples, n_features), y in {0, 1}, arm by arm from the center outward.
 
+    References
+    ----------
+    hoi2007
+
     Examples
     --------
     >>> from likewise.datasets import make_double_spiral
@@ -146,6 +158,10 @@ def make_metric_clusters(metric="euclidean", n_samples=200, *, random_state=None
     -------
     Dataset
         X of shape (n_samples, 2), y in {0, 1, 2}, `extras["centers"]` of shape (3, 2).
+
+    References
+    ----------
+    randel2021
 
     Examples
     --------

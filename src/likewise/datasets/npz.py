@@ -45,6 +45,16 @@ def read_npz(path: str | os.PathLike, *, name: str | None = None, divisor: int =
     -------
     Dataset
         With X widened to floats and y to int64.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from likewise.datasets import read_npz
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/three.npz", X=np.eye(3), y=np.array([0, 0, 1]))
+    ...     three = read_npz(f"{folder}/three.npz")
+    >>> three.name, three.X.shape
+    ('three', (3, 3))
     """
     try:
         # opened here: np.load leaves a damaged file open

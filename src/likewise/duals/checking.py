@@ -103,6 +103,10 @@ def check_answers(X, constraints, n_clusters, *, metrics=METRICS, random_state=N
     AnswerCheck
         ``.conflicts``, ``.prices``, ``.suspects``, ``.fitness``; ``.rows()`` and ``.to_dict()``.
 
+    References
+    ----------
+    randel2021
+
     Examples
     --------
     >>> from likewise import Constraints, check_answers

@@ -32,6 +32,10 @@ def dissimilarity_matrix(X, metric="euclidean") -> np.ndarray:
     -------
     ndarray of shape (n, n)
 
+    References
+    ----------
+    damerau1964, lowrance1975
+
     Examples
     --------
     >>> from likewise.duals import dissimilarity_matrix

@@ -79,6 +79,10 @@ def suspect_answers(
         something, triples that the distances contradict or whose doubt stands out among triples.
         ``.ranking`` of all answers, ``.scores``.
 
+    References
+    ----------
+    randel2021
+
     Examples
     --------
     >>> from likewise import Constraints, suspect_answers

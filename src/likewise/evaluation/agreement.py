@@ -33,6 +33,10 @@ def pair_f1_score(y_true, labels) -> float:
     float
         Between 0 and 1; 1 when both agree on every pair, also when neither joins any two rows.
 
+    References
+    ----------
+    rao2013
+
     Examples
     --------
     >>> from likewise.evaluation import pair_f1_score
@@ -92,6 +96,10 @@ def separation_score(Z, y) -> float:
     float
         Mean distance of two rows of different classes over that of two rows of one class. About 1
         when the space knows nothing of the classes; nan when there is no pair of either sort.
+
+    References
+    ----------
+    yeung2007
 
     Examples
     --------

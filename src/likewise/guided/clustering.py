@@ -95,6 +95,10 @@ class GuidedClustering(
     answer speaks of; the other rows go to the nearest center. ``predict`` looks only at where a row
     lies, so a row that its pairs have placed elsewhere may get another cluster from it.
 
+    References
+    ----------
+    basu2004 for the clusters; ``likewise.citation(model)`` adds the learner that was chosen.
+
     Examples
     --------
     >>> from sklearn.metrics import adjusted_rand_score

@@ -23,7 +23,18 @@ EXHAUSTED = 1e-12  # a remaining diagonal below this share of the largest is rou
 
 @dataclass(frozen=True, eq=False)
 class PivotedCholesky:
-    """The factor of `pivoted_cholesky`, and how to extend it to new rows."""
+    """The factor of `pivoted_cholesky`, and how to extend it to new rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise.kernels import kernel_oracle, linear, pivoted_cholesky
+    >>> X = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+    >>> found = pivoted_cholesky(*kernel_oracle(linear, X))
+    >>> rows = found.extend(linear(X, X[found.pivots]))
+    >>> np.allclose(rows, found.factor)
+    True
+    """
 
     factor: np.ndarray  # G (n, r)
     pivots: np.ndarray  # (r,) rows, in the order chosen
@@ -68,6 +79,10 @@ def pivoted_cholesky(
     -------
     PivotedCholesky
         factor G (n, r), pivots (r,), residual_share, negative_share, and `extend`.
+
+    References
+    ----------
+    fine2001
 
     Examples
     --------

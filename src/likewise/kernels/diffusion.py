@@ -35,7 +35,15 @@ SMALL = 400  # rows up to which a dense eigen-solver is faster and surer than a 
 
 @dataclass(frozen=True, eq=False)
 class DiffusionMap:
-    """Rows to diffusion coordinates, and their inner products; made by `diffusion_map`."""
+    """Rows to diffusion coordinates, and their inner products; made by `diffusion_map`.
+
+    Examples
+    --------
+    >>> from likewise.kernels import diffusion_map
+    >>> to_coordinates = diffusion_map([[0.0], [1.0], [2.0], [9.0], [10.0]], n_neighbors=2)
+    >>> to_coordinates.transform([[0.5], [9.5]]).shape == (2, len(to_coordinates.eigenvalues))
+    True
+    """
 
     rows: np.ndarray  # (n, d), dense or CSR, as given
     coordinates: np.ndarray  # (n, q), of the training rows
@@ -72,6 +80,10 @@ def diffusion_map(X, *, n_neighbors: int = 10, n_components: int = 40, steps: fl
     DiffusionMap
         `transform(X)` gives coordinates, `k(X, Y)` their inner products.
 
+    References
+    ----------
+    coifman2006, franke1980
+
     Examples
     --------
     >>> import numpy as np
@@ -89,12 +101,33 @@ def diffusion_map(X, *, n_neighbors: int = 10, n_components: int = 40, steps: fl
 def diffusion_coordinates(W, *, n_components: int = 40, steps: float = 3):
     """Diffusion coordinates from the symmetric weights (n, n) of a graph, dense or sparse.
 
+    Parameters
+    ----------
+    W : array-like or sparse of shape (n, n)
+        Weights of the edges.
+    n_components : int, default=40
+        Coordinates at most. Raising it keeps finer detail.
+    steps : float, default=3
+        Length of the walk. Raising it blurs what few steps tell apart.
+
     Returns
     -------
     coordinates : ndarray of shape (n, q)
         Mean squared norm 1.
     eigenvalues : ndarray of shape (q,)
         Falling, in (0, 1].
+
+    References
+    ----------
+    coifman2006
+
+    Examples
+    --------
+    >>> from likewise.kernels import diffusion_coordinates
+    >>> chain = [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+    >>> coordinates, eigenvalues = diffusion_coordinates(chain, n_components=2)
+    >>> eigenvalues
+    array([1.])
     """
     if n_components < 1:
         raise ValueError(f"n_components={n_components} leaves no coordinate. Use 1 or more.")
@@ -144,6 +177,10 @@ def interpolation_weights(X, rows, n_neighbors: int = 10) -> csr_array:
     -------
     csr_array of shape (m, n)
         Not negative, each row sums to 1.
+
+    References
+    ----------
+    franke1980
 
     Examples
     --------

@@ -49,7 +49,18 @@ def sq_distances(X, Y=None) -> np.ndarray:
 
 
 def sq_distance_blocks(X, Y) -> Iterator[tuple[slice, np.ndarray]]:
-    """Squared distances from a few rows of X at a time to all of Y: (which rows, their block)."""
+    """Squared distances from a few rows of X at a time to all of Y: (which rows, their block).
+
+    Parameters
+    ----------
+    X, Y : array-like or CSR of shape (n, d) and (m, d)
+
+    Examples
+    --------
+    >>> for rows, block in sq_distance_blocks([[0.0], [3.0]], [[1.0]]):
+    ...     print(rows, block.ravel())
+    slice(0, 2, None) [1. 4.]
+    """
     X, Y = _centered(X, Y)
     X_norms, Y_norms = row_norms(X, squared=True), row_norms(Y, squared=True)
     for rows in row_blocks(X.shape[0], Y.shape[0]):
@@ -57,7 +68,18 @@ def sq_distance_blocks(X, Y) -> Iterator[tuple[slice, np.ndarray]]:
 
 
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Slices of rows so that a block of this many columns stays near 8 MB."""
+    """Slices of rows so that a block of this many columns stays near 8 MB.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+        Of the whole.
+
+    Examples
+    --------
+    >>> list(row_blocks(3, 400_000))
+    [slice(0, 2, None), slice(2, 3, None)]
+    """
     step = max(1, BLOCK_ENTRIES // max(1, n_columns))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))

@@ -21,7 +21,15 @@ from likewise.kernels.distances import sq_distance_blocks, sq_distances
 
 @dataclass(frozen=True, eq=False)
 class SelfTuningGaussian:
-    """The kernel k(X, Y) around training rows; made by `self_tuning_gaussian`."""
+    """The kernel k(X, Y) around training rows; made by `self_tuning_gaussian`.
+
+    Examples
+    --------
+    >>> from likewise.kernels import self_tuning_gaussian
+    >>> kernel = self_tuning_gaussian([[0.0], [1.0], [3.0]], n_neighbors=1)
+    >>> kernel([[0.0]], [[0.0], [1.0]]).round(3)
+    array([[1.   , 0.368]])
+    """
 
     rows: np.ndarray  # (n, d), dense or CSR, as given
     sigmas: np.ndarray  # (n,), positive: how far each training row reaches
@@ -61,6 +69,10 @@ def self_tuning_gaussian(X, *, n_neighbors: int = 100, count_self: bool = False)
     -------
     SelfTuningGaussian
         Call it on rows: `k(X, Y)`.
+
+    References
+    ----------
+    amid2015, zelnik2004
 
     Examples
     --------

@@ -34,6 +34,10 @@ def neighbor_graph(X, n_neighbors: int = 5) -> csr_array:
     csr_array of shape (n, n)
         Zero diagonal.
 
+    References
+    ----------
+    hoi2007
+
     Examples
     --------
     >>> neighbor_graph([[0.0], [1.0], [3.0]], n_neighbors=1).toarray()
@@ -59,6 +63,10 @@ def similarity_graph(S, n_neighbors: int | None = 5) -> csr_array:
     csr_array of shape (n, n)
         Zero diagonal.
 
+    References
+    ----------
+    hoi2007
+
     Examples
     --------
     >>> S = [[1.0, 0.9, 0.1], [0.9, 1.0, -0.5], [0.1, -0.5, 1.0]]
@@ -82,6 +90,11 @@ def similarity_graph(S, n_neighbors: int | None = 5) -> csr_array:
 
 def normalized_adjacency(W) -> tuple[csr_array, np.ndarray]:
     """P = D^-1/2 W D^-1/2 and the degrees (n,); rows without neighbors get a self-loop of 1.
+
+    Parameters
+    ----------
+    W : array-like or sparse of shape (n, n)
+        Symmetric weights; negative ones count by their size in the degrees.
 
     Examples
     --------
@@ -115,6 +128,10 @@ def laplacian(W, *, delta: float = 0.01) -> csr_array:
     Returns
     -------
     csr_array of shape (n, n)
+
+    References
+    ----------
+    hoi2007
 
     Examples
     --------

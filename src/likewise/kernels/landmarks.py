@@ -45,6 +45,10 @@ def choose_landmarks(
         Row numbers: the forced ones first, in the order given and without repeats, then those
         drawn.
 
+    References
+    ----------
+    yeung2007, arthur2007
+
     Examples
     --------
     >>> import numpy as np

@@ -70,6 +70,12 @@ def kernel_function(start: str | Callable, X, **settings: Any) -> Callable[..., 
 def kernel_oracle(kernel: Callable, X) -> tuple[np.ndarray, Callable[[int], np.ndarray]]:
     """Diagonal (n,) and columns of kernel(X, X) without forming it: for `pivoted_cholesky`.
 
+    Parameters
+    ----------
+    kernel : callable
+        ``k(X, Y)`` gives an (n, m) array.
+    X : ndarray or CSR of shape (n, d)
+
     Examples
     --------
     >>> diagonal, column = kernel_oracle(linear, np.array([[1.0], [2.0]]))

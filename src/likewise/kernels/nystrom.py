@@ -20,7 +20,16 @@ from likewise.numerics.psd import CUTOFF, positive_part
 
 @dataclass(frozen=True, eq=False)
 class NystromMap:
-    """Rows to coordinates through landmarks; made by `nystrom_map`."""
+    """Rows to coordinates through landmarks; made by `nystrom_map`.
+
+    Examples
+    --------
+    >>> from likewise.kernels import linear, nystrom_map
+    >>> to_coordinates = nystrom_map(linear, [[1.0, 0.0], [0.0, 2.0]])
+    >>> Z = to_coordinates.transform([[3.0, 4.0]])
+    >>> round(float(Z[0] @ Z[0]), 6)
+    25.0
+    """
 
     kernel: Callable  # k(X, Y) -> (n, m)
     landmarks: np.ndarray  # (m, d), dense or CSR
@@ -54,6 +63,10 @@ def nystrom_map(kernel: Callable, landmarks, *, share: float = 1.0, cutoff: floa
     -------
     NystromMap
         `transform(X)` gives coordinates (n, r).
+
+    References
+    ----------
+    williams2001
 
     Examples
     --------

@@ -28,6 +28,11 @@ MEDIAN_SAMPLE = 2000  # rows: two million pairs settle a median to about a perce
 def linear(X, Y=None) -> np.ndarray:
     """Inner products x'y of rows.
 
+    Parameters
+    ----------
+    X, Y : array-like or CSR of shape (n, d) and (m, d)
+        Y=None means X.
+
     Examples
     --------
     >>> linear([[1.0, 2.0]], [[3.0, 4.0]])
@@ -63,6 +68,11 @@ def polynomial(X, Y=None, *, degree: int = 3, gamma: float | None = None, coef0:
 
 def cosine(X, Y=None) -> np.ndarray:
     """Cosine of the angle between rows; a row of zeros has cosine 0 with every row, itself too.
+
+    Parameters
+    ----------
+    X, Y : array-like or CSR of shape (n, d) and (m, d)
+        Y=None means X.
 
     Examples
     --------
@@ -111,6 +121,10 @@ def rbf_theta(
     -------
     float
         Positive; 1.0 when all rows are equal.
+
+    References
+    ----------
+    yeung2007
 
     Examples
     --------

@@ -80,7 +80,7 @@ class LSML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     References
     ----------
-    Key ``liu2012`` in docs/references.bib.
+    liu2012
 
     Examples
     --------

@@ -90,7 +90,7 @@ class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     References
     ----------
-    Key ``xing2002`` in docs/references.bib.
+    xing2002
 
     Examples
     --------

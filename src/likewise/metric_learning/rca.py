@@ -56,7 +56,7 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     References
     ----------
-    Keys ``barhillel2005`` and ``chen2010`` in docs/references.bib.
+    barhillel2005, chen2010
 
     Examples
     --------

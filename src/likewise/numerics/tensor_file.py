@@ -35,7 +35,17 @@ _RESERVED = "__metadata__"  # safetensors keeps its own text under this name
 
 
 class ModelFileError(ValueError):
-    """A file that cannot be read: damaged, foreign, or of another version. Nothing was run."""
+    """A file that cannot be read: damaged, foreign, or of another version. Nothing was run.
+
+    Examples
+    --------
+    >>> from likewise import ModelFileError, load_model
+    >>> try:
+    ...     load_model("nowhere.likewise")
+    ... except ModelFileError as error:
+    ...     print(error)
+    nowhere.likewise does not exist...
+    """
 
 
 class TensorFile(NamedTuple):
