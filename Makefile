@@ -7,7 +7,7 @@ RUNS ?= 3
 PAPER ?= all
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-latest lint soak bench reproduce docs clean
+.PHONY: help venv demo test test-latest lint soak bench reproduce quotes docs clean
 
 help:  ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -57,6 +57,9 @@ bench: $(VENV)/.dev  ## time, memory and score beside the peers; writes docs/ben
 
 reproduce: $(VENV)/.dev  ## a paper's tables: make reproduce PAPER=sklr RUNS=3
 	@$(BIN)/likewise reproduce $(PAPER) --runs $(RUNS)
+
+quotes: $(VENV)/.dev  ## renew the figures that pages quote from tables of runs
+	@$(BIN)/python -m docs.tools.quotes
 
 docs: $(VENV)/.dev  ## the documentation, in docs/_build/html
 	@$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html

@@ -148,8 +148,11 @@ def filter_constraints(
     keep : {"all", "costly"}, default="all"
         Keep the answers that cost nothing too, or, as the paper, only the costly ones that are not
         left out: the others hold anyway.
-    by, learner, random_state
-        As in `suspect_answers`.
+    by : {"isolated", "lp", "duals"}, default="isolated"
+        What a pair is doubted by, as in `suspect_answers`.
+    learner : "sklr", fitted learner or None, default="sklr"
+        The space to look in, as in `suspect_answers`.
+    random_state : int, RandomState instance or None, default=None
 
     Returns
     -------

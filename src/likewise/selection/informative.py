@@ -148,8 +148,10 @@ def select_constraints(
         them. None always chooses ``n_select``.
     init : array-like of shape (n_clusters, n_features), default=None
         Centers that every k-means starts from. None takes those of k-means on X, best of ten.
-    gamma, bounds
-        As in :class:`ITML`: what a missed bound costs, and the squared distances asked for.
+    gamma : float, default=1.0
+        What a missed bound costs, as in `ITML`. Raising it follows the chosen pairs more closely.
+    bounds : tuple of two floats, "percentiles" or None, default=None
+        Squared distances asked of must-links and cannot-links, as in `ITML`.
     random_state : int, RandomState instance or None, default=None
     n_jobs : int, default=None
         Candidates judged at a time, through joblib.

@@ -1,0 +1,152 @@
+"""Figures in prose, held to the tables they were taken from: `make quotes` renews them.
+
+Below the text that quotes figures stands a comment that says where each is from:
+
+    With 200 pairs the digits are found with an ARI of .94, with k-means .67.
+
+    <!-- quotes
+    .94: guided | digits | ARI | 200 | 0.0 | guided
+    .67: guided | digits | ARI | 200 | 0.0 | k-means
+    "above ITML on 13 of 13": guided | rivals
+    -->
+
+That is page | section | measure, where there are several | first cells of the row | column. "*" for
+a cell is any row, and the figure their mean. A figure is right when the cell, rounded to as many
+digits, gives it; "±" is compared too. What stands in quotation marks must be in the section.
+
+`python -m docs.tools.quotes` writes the present figures into the pages; with --check it only tells.
+"""
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+from docs.tools.tables import ROOT, numbers_in, read_section, read_tables
+
+PAGES = ("README.md", "docs/index.md", "docs/guide/*.md", "docs/experiments/*.md")
+COMPLETE = ("README.md", "docs/index.md", "docs/guide/*.md")  # every score there has its source
+BLOCK = re.compile(r"<!-- quotes\n(.*?)-->", re.DOTALL)
+SCORE = re.compile(r"(?<![\w.,=])-?0?\.\d+(?!\w|[.,]\d)")  # .94, 0.94
+CODE = re.compile(r"```.*?```|`[^`\n]*`|\$[^$\n]*\$|<!--.*?-->|\]\([^)]*\)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Quote:
+    figure: str  # as it stands in the text
+    source: tuple[str, ...]  # page, section, ...
+
+    def now(self) -> str:
+        """The figure as the table has it, printed like the one in the text."""
+        page, section, *path = self.source
+        if self.figure.startswith('"'):
+            return self.figure if self.figure[1:-1] in read_section(page, section) else ""
+        tables = read_tables(page, section)
+        measure = path.pop(0) if path[0] in tables else ""
+        if measure not in tables:
+            raise LookupError(f"{page} | {section} has the measures {', '.join(tables)}")
+        cells = tables[measure].find(tuple(path[:-1]), path[-1])
+        if len(cells) > 1 and "*" not in path:
+            raise LookupError(f"{' | '.join(self.source)} is {len(cells)} rows: name more cells")
+        rows = [numbers_in(cell) for cell in cells]
+        values = [sum(column) / len(rows) for column in zip(*rows)]
+        return print_like(self.figure, values)
+
+    def __str__(self) -> str:
+        return f"{self.figure}: {' | '.join(self.source)}"
+
+
+def print_like(figure: str, values: list[float]) -> str:
+    """The values in the form of a figure: its digits, its leading zeros or none, its words."""
+    if len(values) < len(numbers_in(figure)):
+        raise LookupError(f"the cell has {len(values)} numbers, the figure {figure!r} has more")
+    left = iter(values)
+
+    def printed(number: re.Match) -> str:
+        value, old = next(left), number.group()
+        digits = len(old.partition(".")[2])
+        if round(abs(value - float(old.replace(",", ""))), 9) <= 0.5 * 10**-digits:
+            return old  # .5 may have been rounded either way
+        new = f"{value:+,.{digits}f}" if old[0] == "+" else f"{value:,.{digits}f}"
+        return re.sub(r"^([-+]?)0\.", r"\1.", new) if old.lstrip("-+").startswith(".") else new
+
+    return re.sub(r"[-+]?(?:\d[\d,]*)?\.?\d+", printed, figure)
+
+
+def stretches(text: str) -> list[tuple[str, list[Quote]]]:
+    """A page cut after every comment with sources: the text up to there, and what it quotes."""
+    ends = [block.end() for block in BLOCK.finditer(text)]
+    cut = [text[start:end] for start, end in pairwise([0, *ends, len(text)])]
+    return [(said, list(quotes_of(said))) for said in cut]
+
+
+def quotes_of(text: str) -> Iterator[Quote]:
+    """What the comments in a text say of its figures."""
+    for block in BLOCK.finditer(text):
+        for line in block.group(1).strip().splitlines():
+            figure, _, source = line.partition(": ")
+            yield Quote(figure.strip(), tuple(part.strip() for part in source.split("|")))
+
+
+def places(figure: str, said: str) -> list[re.Match]:
+    """Where a figure stands in a text, alone and not as a part of another number."""
+    words = re.escape(figure.strip('"'))
+    return list(re.finditer(rf"(?<![\w.])(?<!\d,){words}(?!\d|[.,]\d)", BLOCK.sub("", said)))
+
+
+def faults_of(text: str, *, complete: bool) -> Iterator[str]:
+    """What is wrong with the figures of a page, a line each."""
+    for said, quotes in stretches(text):
+        for quote in quotes:
+            if not places(quote.figure, said):
+                yield f"{quote.figure} is not in the text above its source"
+            try:
+                now = quote.now()
+            except LookupError as error:
+                yield f"{quote}: {error}"
+            else:
+                if now != quote.figure:
+                    yield f"{quote} is now {now or 'gone'}"
+        if complete:
+            sourced = {score for quote in quotes for score in SCORE.findall(quote.figure)}
+            for score in SCORE.findall(CODE.sub(" ", said)):
+                if score not in sourced:
+                    yield f"{score} has no source"
+
+
+def renew(text: str) -> str:
+    """The page with every figure as its table has it now; one of two sources is left to people."""
+    return "".join(_renew_stretch(said, quotes) for said, quotes in stretches(text))
+
+
+def _renew_stretch(said: str, quotes: list[Quote]) -> str:
+    figures = Counter(quote.figure for quote in quotes)
+    for quote in quotes:
+        now = quote.now()
+        if now and now != quote.figure and figures[quote.figure] == 1:
+            said = said.replace(str(quote), str(replace(quote, figure=now)))
+            for place in reversed(places(quote.figure, said)):
+                said = said[: place.start()] + now + said[place.end() :]
+    return said
+
+
+def pages(patterns: tuple[str, ...] = PAGES) -> list[Path]:
+    return sorted({path for pattern in patterns for path in ROOT.glob(pattern)})
+
+
+def main(arguments: list[str]) -> int:
+    n_faults = 0
+    for path in pages():
+        if "--check" not in arguments:
+            path.write_text(renew(path.read_text()))
+        for fault in faults_of(path.read_text(), complete=path in pages(COMPLETE)):
+            print(f"{path.relative_to(ROOT)}: {fault}")
+            n_faults += 1
+    return bool(n_faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,103 @@
+"""Every public name has a page, its parameters explained, an example and the paper behind it."""
+
+import inspect
+import re
+from importlib import import_module
+
+import pytest
+from numpydoc.docscrape import NumpyDocString
+
+from docs.tools.tables import ROOT
+from likewise.references import bibliography, reference_keys
+
+PROMISED = ("likewise", "likewise.report", "likewise.datasets")  # every name of theirs is public
+
+# Ours, or no method at all: there is no paper to name.
+NO_PAPER = {
+    "likewise.AnswerSearchCV",
+    "likewise.Constraints",
+    "likewise.InconsistentConstraints",
+    "likewise.ModelFileError",
+    "likewise.citation",
+    "likewise.free_row_score",
+    "likewise.held_out_accuracy",
+    "likewise.kernel_affinity",
+    "likewise.load_model",
+    "likewise.satisfaction_score",
+    "likewise.save_model",
+    "likewise.show_progress",
+    "likewise.kernels.cosine",
+    "likewise.kernels.kernel_function",
+    "likewise.kernels.kernel_oracle",
+    "likewise.kernels.linear",
+    "likewise.kernels.nearest_rows",
+    "likewise.kernels.polynomial",
+    "likewise.kernels.rbf",
+    "likewise.kernels.sq_distances",
+}
+NO_PAPER_ROOMS = ("likewise.report.", "likewise.datasets.")
+
+
+def names_with_a_page():
+    """The entries of the autosummaries in docs/api/index.md, each with its module."""
+    module = ""
+    for line in (ROOT / "docs" / "api" / "index.md").read_text().splitlines():
+        if found := re.match(r"\.\. currentmodule:: (\S+)", line):
+            module = found.group(1)
+        elif found := re.match(r"   (\w+)$", line):
+            yield f"{module}.{found.group(1)}"
+
+
+def resolve(name):
+    module, _, attribute = name.rpartition(".")
+    return getattr(import_module(module), attribute)
+
+
+NAMES = sorted(names_with_a_page())
+
+
+def test_every_public_name_has_one_page():
+    promised = {f"{room}.{name}" for room in PROMISED for name in import_module(room).__all__}
+    assert promised <= set(NAMES)
+    assert len(NAMES) == len(set(NAMES))
+
+
+def test_every_page_is_of_a_name_that_its_room_offers():
+    for name in NAMES:
+        room, _, attribute = name.rpartition(".")
+        assert attribute in import_module(room).__all__, name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_public_name_says_what_it_is_for_and_shows_it(name):
+    told = NumpyDocString(inspect.getdoc(resolve(name)))
+    assert told["Summary"], f"{name} has no first line"
+    assert ">>>" in "\n".join(told["Examples"]), f"{name} has no example"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_parameter_of_a_public_name_is_explained(name):
+    thing = resolve(name)
+    told = NumpyDocString(inspect.getdoc(thing))
+    is_record = inspect.isclass(thing) and not told["Parameters"]  # made by others, never called
+    if is_record:
+        return
+    explained = {
+        one.strip(" *") for parameter in told["Parameters"] for one in parameter.name.split(",")
+    }
+    assert explained == set(inspect.signature(thing).parameters)
+    assert all(one.type or one.name.startswith("**") for one in told["Parameters"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_public_name_has_a_reference_or_is_said_to_have_none(name):
+    keys = reference_keys(resolve(name).__doc__)
+    assert set(keys) <= bibliography().keys()
+    if name in NO_PAPER:
+        assert not keys, f"{name} names a paper: take it off the list"
+    elif not name.startswith(NO_PAPER_ROOMS):
+        assert keys, f"{name} names no paper in a section References"
+
+
+def test_what_has_no_paper_is_still_there():
+    assert set(NAMES) >= NO_PAPER
