@@ -59,7 +59,7 @@ reproduce: $(VENV)/.dev  ## a paper's tables: make reproduce PAPER=sklr RUNS=3
 	@$(BIN)/likewise reproduce $(PAPER) --runs $(RUNS)
 
 quotes: $(VENV)/.dev  ## renew the figures that pages quote from tables of runs
-	@$(BIN)/python -m docs.tools.quotes
+	@$(BIN)/python -m docs.tools
 
 docs: $(VENV)/.dev  ## the documentation, in docs/_build/html
 	@$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html

@@ -1,4 +1,4 @@
-"""Figures in prose, held to the tables they were taken from: `make quotes` renews them.
+"""Figures in prose, held to the tables they were taken from.
 
 Below the text that quotes figures stands a comment that says where each is from:
 
@@ -13,12 +13,9 @@ Below the text that quotes figures stands a comment that says where each is from
 That is page | section | measure, where there are several | first cells of the row | column. "*" for
 a cell is any row, and the figure their mean. A figure is right when the cell, rounded to as many
 digits, gives it; "±" is compared too. What stands in quotation marks must be in the section.
-
-`python -m docs.tools.quotes` writes the present figures into the pages; with --check it only tells.
 """
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -31,7 +28,11 @@ PAGES = ("README.md", "docs/index.md", "docs/guide/*.md", "docs/experiments/*.md
 COMPLETE = ("README.md", "docs/index.md", "docs/guide/*.md")  # every score there has its source
 BLOCK = re.compile(r"<!-- quotes\n(.*?)-->", re.DOTALL)
 SCORE = re.compile(r"(?<![\w.,=])-?0?\.\d+(?!\w|[.,]\d)")  # .94, 0.94
-CODE = re.compile(r"```.*?```|`[^`\n]*`|\$[^$\n]*\$|<!--.*?-->|\]\([^)]*\)", re.DOTALL)
+NO_PROSE = re.compile(  # what runs have written, code, mathematics, comments, links
+    r"<!-- (\S+): written by.*?<!-- end of \1 -->|```.*?```|`[^`\n]*`|\$[^$\n]*\$|<!--.*?-->"
+    r"|\]\([^)]*\)",
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def quotes_of(text: str) -> Iterator[Quote]:
 
 def places(figure: str, said: str) -> list[re.Match]:
     """Where a figure stands in a text, alone and not as a part of another number."""
-    words = re.escape(figure.strip('"'))
+    words = re.escape(figure.strip('"')).replace(r"\ ", r"\s+")  # a line may end inside
     return list(re.finditer(rf"(?<![\w.])(?<!\d,){words}(?!\d|[.,]\d)", BLOCK.sub("", said)))
 
 
@@ -112,7 +113,7 @@ def faults_of(text: str, *, complete: bool) -> Iterator[str]:
                     yield f"{quote} is now {now or 'gone'}"
         if complete:
             sourced = {score for quote in quotes for score in SCORE.findall(quote.figure)}
-            for score in SCORE.findall(CODE.sub(" ", said)):
+            for score in SCORE.findall(NO_PROSE.sub(" ", said)):
                 if score not in sourced:
                     yield f"{score} has no source"
 
@@ -135,18 +136,3 @@ def _renew_stretch(said: str, quotes: list[Quote]) -> str:
 
 def pages(patterns: tuple[str, ...] = PAGES) -> list[Path]:
     return sorted({path for pattern in patterns for path in ROOT.glob(pattern)})
-
-
-def main(arguments: list[str]) -> int:
-    n_faults = 0
-    for path in pages():
-        if "--check" not in arguments:
-            path.write_text(renew(path.read_text()))
-        for fault in faults_of(path.read_text(), complete=path in pages(COMPLETE)):
-            print(f"{path.relative_to(ROOT)}: {fault}")
-            n_faults += 1
-    return bool(n_faults)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -35,7 +35,7 @@ NO_PAPER = {
     "likewise.kernels.rbf",
     "likewise.kernels.sq_distances",
 }
-NO_PAPER_ROOMS = ("likewise.report.", "likewise.datasets.")
+NO_PAPER_ROOMS = ("likewise.report.", "likewise.datasets.", "likewise.scale.")
 
 
 def names_with_a_page():
