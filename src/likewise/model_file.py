@@ -36,6 +36,7 @@ READABLE = (1,)
 # The name in the file, and where the class lives now. A class that moves keeps its name.
 ESTIMATORS = {
     "AnswerSearchCV": "likewise.evaluation.search.AnswerSearchCV",
+    "BlockKMeans": "likewise.scale.k_means.BlockKMeans",
     "COPKMeans": "likewise.cluster.cop_kmeans.COPKMeans",
     "GuidedClustering": "likewise.guided.clustering.GuidedClustering",
     "ITML": "likewise.metric_learning.itml.ITML",

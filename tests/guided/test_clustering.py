@@ -16,9 +16,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from likewise import ITML, Constraints, GuidedClustering
 from likewise.datasets import load_digits, load_iris, load_wine
 from likewise.evaluation import beats, free_row_score, mean_and_error
-from likewise.guided.clustering import nearest_centers, rank_suspects
-from likewise.guided.features import fit_scaler, sample_rows
+from likewise.guided.clustering import rank_suspects
+from likewise.guided.features import fit_scaler
 from likewise.guided.spaces import AS_THEY_ARE, choose_best
+from likewise.scale.blocks import as_blocks
+from likewise.scale.learning import sample_rows
 
 
 @parametrize_with_checks([GuidedClustering(n_clusters=2, n_init=2, random_state=0)])
@@ -276,11 +278,24 @@ def test_suspects_by_hand():
     assert_array_equal(rank_suspects(np.full(5, np.nan), honored, pulls), [3, 0, 1])
 
 
-def test_nearest_centers_in_blocks_are_the_same(monkeypatch):
-    X = load_iris().X
-    whole = nearest_centers(lambda rows: rows, X, X[:5])
-    monkeypatch.setattr("likewise.kernels.distances.BLOCK_ENTRIES", 64)
-    assert_array_equal(nearest_centers(lambda rows: rows, X, X[:5]), whole)
+def test_rows_in_blocks_give_what_rows_in_memory_give(monkeypatch, tmp_path):
+    monkeypatch.setattr("likewise.guided.clustering.FIT_ROWS", 100)
+    wine = load_wine()
+    answers = Constraints.from_labels(wine.y, n_pairs=40, random_state=0)
+    np.save(tmp_path / "wine.npy", wine.X)
+    blocks = as_blocks(tmp_path / "wine.npy", block_rows=50)
+    model = GuidedClustering(3, random_state=0).fit(wine.X, constraints=answers)
+    same = GuidedClustering(3, random_state=0).fit(blocks, constraints=answers)
+    assert_array_equal(same.labels_, model.labels_)
+    assert_array_equal(same.predict(blocks), model.predict(wine.X))
+    assert same.n_features_in_ == 13
+
+
+def test_whole_numbers_in_blocks_are_rows_like_others(monkeypatch):
+    monkeypatch.setattr("likewise.guided.clustering.FIT_ROWS", 60)
+    X = np.random.RandomState(0).randint(0, 9, (150, 3)) + np.repeat([[0], [40]], 75, axis=0)
+    model = GuidedClustering(2, scale=False, random_state=0).fit(as_blocks(X, block_rows=50))
+    assert adjusted_rand_score(np.arange(150) // 75, model.labels_) == 1
 
 
 def test_one_cluster_and_duplicated_rows_are_no_trouble():

@@ -185,6 +185,23 @@ def test_cannot_links_alone_weigh_directions_by_how_far_they_part():
     assert separation_score(Z, data.y) > separation_score(Z0, data.y) + 0.02
 
 
+def test_landmarks_drawn_by_k_means_plus_plus_reach_a_far_group():
+    X = np.concatenate([np.random.RandomState(0).normal(size=(200, 2)), [[90.0, 90.0]]])
+    spread_out = fit(X, n_landmarks=5, method="k-means++")
+    assert 200 in spread_out.landmarks_
+    assert 200 not in fit(X, n_landmarks=5).landmarks_
+
+
+def test_answers_move_the_weights_and_not_the_map_of_the_start(xor):
+    X, _, answers = xor
+    space, start = fit(X, answers, n_landmarks=80), fit(X, n_landmarks=80)
+    near = answers.must_link
+    assert space.weights_**2 @ space.spread_ < np.sum(space.eigenvalues_ * space.spread_)
+    before, after = start.transform(X), space.transform(X)
+    drawn = np.square(after[near[:, 0]] - after[near[:, 1]]).sum()
+    assert drawn < np.square(before[near[:, 0]] - before[near[:, 1]]).sum()
+
+
 def test_what_it_cannot_use_is_counted(xor):
     X, _, answers = xor
     with pytest.warns(UserWarning, match="30 cannot_link and 10 odd_one_out"):

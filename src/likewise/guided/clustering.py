@@ -25,9 +25,11 @@ from likewise.cluster import PCKMeans, choose_n_clusters
 from likewise.constraints import Constraints, check_constraints
 from likewise.evaluation import honored_answers, satisfaction_score
 from likewise.guided.account import GuidedReport
-from likewise.guided.features import fit_reducer, fit_scaler, sample_rows
+from likewise.guided.features import fit_reducer, fit_scaler
 from likewise.guided.spaces import Choice, choose_space
-from likewise.kernels.distances import row_blocks, sq_distances
+from likewise.scale.blocks import Blocks, as_blocks, is_blockwise
+from likewise.scale.k_means import nearest_centers
+from likewise.scale.learning import sample_rows
 
 TRIAL_ROWS = 600  # rows that candidates are tried on, beside those that answers touch
 TRIAL_ANSWERS = 500  # of more, so many are drawn to choose by
@@ -58,7 +60,8 @@ class GuidedClustering(
     random_state : int, RandomState instance or None, default=None
         Draws everything that is drawn: same seed, same result.
     n_jobs : int, default=None
-        How many spaces are tried at a time, through joblib; None is one, -1 all cores.
+        How many spaces are tried, or blocks of rows worked on, at a time, through joblib; None is
+        one, -1 all cores.
 
     Attributes
     ----------
@@ -92,8 +95,8 @@ class GuidedClustering(
     Notes
     -----
     Beyond 10,000 rows the space and the centers are learned from a sample that has every row an
-    answer speaks of; the other rows go to the nearest center. ``predict`` looks only at where a row
-    lies, so a row that its pairs have placed elsewhere may get another cluster from it.
+    answer speaks of; the other rows go to the nearest center, block by block. ``predict`` looks
+    only at where a row lies, so a row that its pairs placed elsewhere may get another cluster.
 
     References
     ----------
@@ -136,6 +139,8 @@ class GuidedClustering(
         Parameters
         ----------
         X : array-like or CSR of shape (n_samples, n_features)
+            Or rows in blocks: a Dask array, a .npy or .parquet path, or what
+            `likewise.scale.as_blocks` makes of them.
         y : None
             Ignored; it is here for scikit-learn.
         constraints : Constraints, default=None
@@ -146,15 +151,19 @@ class GuidedClustering(
         self : GuidedClustering
         """
         self._check_settings()
-        X = self._validate(X, reset=True)
+        is_given_in_blocks = is_blockwise(X)
+        X = as_blocks(X if is_given_in_blocks else self._validate(X, reset=True))
         answers = check_constraints(constraints, n_samples=X.shape[0])
         seed = self.random_state
         if not isinstance(seed, (int, np.integer)):  # a number is kept: k-means alone starts alike
             seed = check_random_state(seed).randint(2**31 - 1)
         rows = sample_rows(X.shape[0], FIT_ROWS, answers.touched_rows(), seed)
-        self.scaler_, why_scaled = fit_scaler(X[rows], self.scale)
-        self.reducer_ = fit_reducer(X[rows], seed)
-        X_fit, told = self._prepared(X[rows]), answers.restrict(rows)
+        X_rows = X.take(rows, n_jobs=self.n_jobs)
+        if is_given_in_blocks:
+            X_rows = self._validate(X_rows, reset=True)
+        self.scaler_, why_scaled = fit_scaler(X_rows, self.scale)
+        self.reducer_ = fit_reducer(X_rows, seed)
+        X_fit, told = self._prepared(X_rows), answers.restrict(rows)
 
         found = self._choose(X_fit, told, seed)
         self.learner_ = found.learner
@@ -216,14 +225,15 @@ class GuidedClustering(
         Parameters
         ----------
         X : array-like or CSR of shape (n_samples, n_features)
+            Or rows in blocks, as for ``fit``.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
-        return nearest_centers(self._map_rows, X, self.cluster_centers_)
+        X = as_blocks(X if is_blockwise(X) else self._validate(X, reset=False))
+        return self._nearest(X, self.cluster_centers_, self._map_rows)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -267,13 +277,18 @@ class GuidedClustering(
         X = self._prepared(X)
         return X if self.learner_ is None else self.learner_.transform(X)
 
-    def _complete(self, X, rows: np.ndarray, placed: "Placed", map_rows) -> np.ndarray:
+    def _complete(self, X: Blocks, rows: np.ndarray, placed: "Placed", map_rows) -> np.ndarray:
         """The labels of the rows that were clustered, and of all others by the nearest center."""
         if len(rows) == X.shape[0]:
             return placed.labels
-        labels = nearest_centers(map_rows, X, placed.centers)
+        labels = self._nearest(X, placed.centers, map_rows)
         labels[rows] = placed.labels
         return labels
+
+    def _nearest(self, X: Blocks, centers: np.ndarray, map_rows) -> np.ndarray:
+        """The nearest center (n,) of rows mapped block by block."""
+        Z = X.map(map_rows, centers.shape[1])
+        return nearest_centers(Z, centers, n_jobs=self.n_jobs).labels
 
     def _choose(self, X, answers: Constraints, seed: int) -> "Choice":
         """The learner to use, not yet fitted, and how it was found."""
@@ -312,14 +327,6 @@ def place(Z, answers: Constraints, n_clusters: int, n_init: int, seed: int) -> P
             model.fit(Z, constraints=answers)
     order = np.argsort(-np.bincount(model.labels_, minlength=n_clusters), kind="stable")
     return Placed(np.argsort(order)[model.labels_], model.cluster_centers_[order])
-
-
-def nearest_centers(map_rows, X, centers: np.ndarray) -> np.ndarray:
-    """The nearest center (n,) of rows mapped block by block; never more than a block at once."""
-    labels = np.empty(X.shape[0], dtype=np.int64)
-    for rows in row_blocks(X.shape[0], X.shape[1] + centers.size):
-        labels[rows] = sq_distances(map_rows(X[rows]), centers).argmin(axis=1)
-    return labels
 
 
 def rank_suspects(credits: np.ndarray | None, honored: np.ndarray, pulls: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Rows as the front door takes them: which of them, on which scale, in how many directions."""
+"""Rows as the front door takes them: on which scale, in how many directions."""
 
 import numpy as np
 from scipy.sparse import issparse
@@ -8,16 +8,6 @@ from sklearn.preprocessing import StandardScaler
 N_DIRECTIONS = 100  # of sparse features
 FEW_FEATURES = 10  # standardize when the variance sits in fewer features than this,
 SMALL_SHARE = 0.25  # and in a smaller share of them
-
-
-def sample_rows(n_rows: int, n_wanted: int, forced: np.ndarray, seed: int) -> np.ndarray:
-    """All rows up to `n_wanted`; beyond, the forced ones and a draw of the others, ascending."""
-    if n_rows <= n_wanted:
-        return np.arange(n_rows)
-    others = np.setdiff1d(np.arange(n_rows), forced, assume_unique=True)
-    n_drawn = min(max(n_wanted - len(forced), n_wanted // 2), len(others))
-    drawn = np.random.RandomState(seed).choice(others, n_drawn, replace=False)
-    return np.sort(np.concatenate([forced, drawn]))
 
 
 def fit_scaler(X, scale) -> tuple[StandardScaler | None, str]:

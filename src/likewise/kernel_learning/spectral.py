@@ -25,18 +25,18 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise.constraints import Constraints, check_constraints, warn_unused
-from likewise.kernels import choose_landmarks, kernel_function, kernel_oracle, row_blocks
+from likewise.kernels import choose_landmarks, kernel_diagonal, kernel_function, row_blocks
 from likewise.kernels.distances import smallest_columns
+from likewise.numerics import array_maps
 from likewise.numerics.pair_distances import differences
 from likewise.numerics.psd import CUTOFF, positive_part
 
-RIDGE = 1e-3  # of the squared distance to the nearest landmark: steadies the local weights
-ROUNDING = 1e-10  # of the mean squared distance to them: keeps the system regular on a landmark
 STARTS = ("rbf", "gaussian", "linear", "polynomial", "cosine")
 
 
@@ -231,10 +231,10 @@ class LandmarkMap:
         Z = np.empty((X.shape[0], self.coordinates.shape[1]))
         k = min(self.n_neighbors, len(self.gram))
         for rows in row_blocks(X.shape[0], max(len(self.gram), k**2)):
-            own = kernel_oracle(self.kernel, X[rows])[0]
+            own = kernel_diagonal(self.kernel, X[rows])
             cross = self.kernel(X[rows], self.landmarks)
             nearest, weights = local_weights(own, cross, self.gram, k)
-            Z[rows] = np.einsum("nk,nkq->nq", weights, self.coordinates[nearest])
+            Z[rows] = combine(self.coordinates, nearest, weights)
         for _ in range(1, self.n_iter):
             Z = self._again(Z, k)
         return Z
@@ -245,7 +245,7 @@ class LandmarkMap:
         for rows in row_blocks(len(Z), max(len(gram), k**2)):
             own, cross = np.square(Z[rows]).sum(axis=1), Z[rows] @ self.coordinates.T
             nearest, weights = local_weights(own, cross, gram, k)
-            Z[rows] = np.einsum("nk,nkq->nq", weights, self.coordinates[nearest])
+            Z[rows] = combine(self.coordinates, nearest, weights)
         return Z
 
 
@@ -307,6 +307,13 @@ def weigh_directions(
     return scale * weights
 
 
+def combine(coordinates: np.ndarray, nearest: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Rows (n, q) that are weighted sums of a few coordinates (m, q) each."""
+    ends = np.arange(0, nearest.size + 1, nearest.shape[1])
+    W = csr_array((weights.ravel(), nearest.ravel(), ends), (len(nearest), len(coordinates)))
+    return W @ coordinates
+
+
 def local_weights(
     own: np.ndarray,  # (n,) k(x, x)
     cross: np.ndarray,  # (n, m) k(x, landmarks)
@@ -317,12 +324,5 @@ def local_weights(
     sq_dists = np.maximum(own[:, None] + gram.diagonal() - 2 * cross, 0.0)
     nearest = smallest_columns(sq_dists, n_neighbors)
     near = np.take_along_axis(cross, nearest, axis=1)
-    G = own[:, None, None] + gram[nearest[:, :, None], nearest[:, None, :]]
-    G -= near[:, :, None] + near[:, None, :]
-    closest = np.take_along_axis(sq_dists, nearest[:, :1], axis=1)[:, 0]
-    mean = np.einsum("njj->n", G) / n_neighbors
-    # On a landmark the ridge is next to nothing, and its own weight is all there is.
-    ridge = RIDGE * closest + ROUNDING * np.where(mean > 0, mean, 1.0)
-    G[:, np.arange(n_neighbors), np.arange(n_neighbors)] += ridge[:, None]
-    weights = np.linalg.solve(G, np.ones((*near.shape, 1)))[:, :, 0]
-    return nearest, weights / weights.sum(axis=1, keepdims=True)
+    grams = gram[nearest[:, :, None], nearest[:, None, :]]
+    return nearest, array_maps.local_weights(own, near, grams)

@@ -21,7 +21,7 @@ from likewise.kernels.graph import (
     similarity_graph,
 )
 from likewise.kernels.landmarks import choose_landmarks
-from likewise.kernels.named import kernel_function, kernel_oracle
+from likewise.kernels.named import kernel_diagonal, kernel_function, kernel_oracle
 from likewise.kernels.nystrom import NystromMap, nystrom_map
 from likewise.kernels.pointwise import cosine, linear, polynomial, rbf, rbf_theta
 
@@ -35,6 +35,7 @@ __all__ = [
     "diffusion_coordinates",
     "diffusion_map",
     "interpolation_weights",
+    "kernel_diagonal",
     "kernel_function",
     "kernel_oracle",
     "laplacian",

@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.decomposition import PCA
 from sklearn.utils import check_array
 
-from likewise.guided.features import sample_rows
+from likewise.scale.learning import sample_rows
 
 MAX_ROWS = 20_000  # looked at: the typical rows of so many are as typical as any
 MAX_POINTS = 3_000  # on a map: more would only cover each other

@@ -1,0 +1,19 @@
+"""The same work over blocks of rows: in memory, in files, on Dask, on a GPU."""
+
+from likewise.scale.blocks import Blocks, as_blocks
+from likewise.scale.k_means import BlockKMeans
+from likewise.scale.learning import fit, mapped, predict, transform
+from likewise.scale.scores import kmeans_error, satisfaction_score, separation_score
+
+__all__ = [
+    "BlockKMeans",
+    "Blocks",
+    "as_blocks",
+    "fit",
+    "kmeans_error",
+    "mapped",
+    "predict",
+    "satisfaction_score",
+    "separation_score",
+    "transform",
+]

@@ -1,0 +1,342 @@
+"""Rows in blocks, wherever they lie, and one way to run the same work over them.
+
+    in memory         an array or CSR, cut into slices
+    .npy              a file that is mapped a block at a time, and let go again
+    .parquet          the row groups of a file
+    Dask              the chunks of an array
+
+A block is read where it is worked on: by a thread here, or by a worker of a Dask cluster. Results
+come back in the order of the blocks, so sums over them are the same whoever did the work, to the
+last bit.
+"""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
+from sklearn.utils.parallel import Parallel, delayed
+
+from likewise.numerics.array_maps import is_array_elsewhere
+from likewise.numerics.progress import track
+from likewise.numerics.table_file import import_pyarrow
+
+CELLS = 2**20  # of a block: 8 MB of float64, which Dask takes as an argument without a word
+FILE_CELLS = 2**22  # opening a file for less takes longer than reading it
+DEVICE_CELLS = 2**26  # a device wants large matrices
+MOST_ROWS = 2**14  # of a block, and eight times so many on a device: mapped rows may be much wider
+AHEAD = 2  # tasks a worker that wait for it, so that it never waits for us
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Rows in blocks, and who works on them; made by `as_blocks`.
+
+    Attributes
+    ----------
+    parts : sequence
+        What each block is read from: a slice of an array, a place in a file, a Dask chunk.
+    load : callable
+        From a part to its rows, (b, n_features).
+    bounds : ndarray of shape (n_blocks + 1,)
+        Block i has the rows from ``bounds[i]`` to ``bounds[i + 1]``.
+    n_features : int
+    dtype : dtype
+    client : distributed.Client or None
+        The Dask cluster that works on them.
+    is_lazy : bool
+        The parts are Dask's, and Dask reads them, with a client or without.
+    """
+
+    parts: Sequence
+    load: Callable
+    bounds: np.ndarray
+    n_features: int
+    dtype: Any
+    client: Any = None
+    is_lazy: bool = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features, as an array has them."""
+        return int(self.bounds[-1]), self.n_features
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def run(
+        self, function: Callable, *arguments, what: str, n_jobs: int | None = None
+    ) -> Iterator[Any]:
+        """`function(block, *arguments)` of every block, in their order.
+
+        Parameters
+        ----------
+        function : callable
+        *arguments
+            Passed with every block: a worker that dies takes nothing along.
+        what : str
+            What is done, to tell the progress by.
+        n_jobs : int, default=None
+            Threads, through joblib, where no Dask is at work; None is one, or what
+            ``joblib.parallel_config`` says.
+
+        Yields
+        ------
+        result
+        """
+        done = self._run(function, arguments, n_jobs)
+        return track(done, what, total=len(self))
+
+    def _run(self, function, arguments, n_jobs) -> Iterator[Any]:
+        if self.client is not None or self.is_lazy:
+            return run_on_dask(self.client, self.parts, work, (function, self.load, *arguments))
+        if n_jobs in (None, 1) and not _is_parallel():
+            return (work(part, function, self.load, *arguments) for part in self.parts)
+        return Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
+            delayed(work)(part, function, self.load, *arguments) for part in self.parts
+        )
+
+    def map(self, function: Callable, n_features: int, dtype=None) -> "Blocks":
+        """The same blocks after a function of their rows, computed whenever they are read."""
+        return replace(
+            self,
+            load=partial(_load_mapped, self.load, function),
+            n_features=n_features,
+            dtype=self.dtype if dtype is None else dtype,
+        )
+
+    def take(self, rows: np.ndarray, *, n_jobs: int | None = None):
+        """Rows by number (m, n_features), in the order asked for; only their blocks are read."""
+        rows = np.asarray(rows, dtype=np.int64)
+        if len(rows) and not 0 <= rows.min() <= rows.max() < self.shape[0]:
+            wrong = rows.min() if rows.min() < 0 else rows.max()
+            raise ValueError(f"Row {wrong} is not there: there are {self.shape[0]} rows.")
+        order = np.argsort(rows, kind="stable")
+        ends = np.searchsorted(rows[order], self.bounds)
+        held = (
+            np.flatnonzero(np.diff(ends)) if len(rows) else np.array([0])
+        )  # none: of the right type
+        inside = [rows[order[ends[i] : ends[i + 1]]] - self.bounds[i] for i in held]
+        some = replace(
+            self,
+            parts=[(self.parts[i], within) for i, within in zip(held, inside)],
+            load=partial(_load_rows, self.load),
+        )
+        found = list(some.run(as_it_is, what="gathering rows", n_jobs=n_jobs))
+        stacked = sparse.vstack(found, "csr") if sparse.issparse(found[0]) else _stack(found)
+        return stacked[np.argsort(order, kind="stable")]
+
+
+def as_blocks(
+    X, *, client=None, block_rows: int | None = None, columns: Sequence[str] | None = None
+) -> Blocks:
+    """Take rows in blocks, wherever they lie.
+
+    Parameters
+    ----------
+    X : array-like, CSR, path, Dask array or Blocks
+        A path ends in .npy or .parquet, and every worker must be able to read it. Parquet files
+        are read a row group at a time: write them with groups that fit into memory many times.
+    client : distributed.Client, default=None
+        The Dask cluster to work on. None works here, but on the chunks of a Dask array by the
+        scheduler that Dask would take.
+    block_rows : int, default=None
+        Rows of a block of an array or a .npy file; None makes blocks of some megabytes. Raising it
+        takes more memory, and less time where rows are few.
+    columns : sequence of str, default=None
+        The columns of a .parquet file that are features; None takes all.
+
+    Returns
+    -------
+    Blocks
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise.scale import as_blocks
+    >>> blocks = as_blocks(np.arange(10.0).reshape(5, 2), block_rows=2)
+    >>> len(blocks), blocks.shape
+    (3, (5, 2))
+    >>> [float(total) for total in blocks.run(np.sum, what="adding")]
+    [6.0, 22.0, 17.0]
+    """
+    if isinstance(X, Blocks):
+        return X if client is None else replace(X, client=client)
+    if is_dask(X):
+        return _of_dask(X, client)
+    if isinstance(X, str | os.PathLike):
+        return _of_file(Path(X), client, block_rows, columns)
+    if not is_array_elsewhere(X):
+        X = check_array(X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
+    limits = (DEVICE_CELLS, 8 * MOST_ROWS) if is_array_elsewhere(X) else (CELLS, MOST_ROWS)
+    bounds = _even_bounds(X.shape, limits, block_rows)
+    parts = [X[start:stop] for start, stop in pairwise(bounds)]
+    return Blocks(parts, as_it_is, bounds, X.shape[1], X.dtype, client)
+
+
+def is_dask(X) -> bool:
+    """Whether this is a Dask collection; looking does not import Dask."""
+    return hasattr(X, "__dask_graph__")
+
+
+def is_blockwise(X) -> bool:
+    """Whether rows must not be taken for an array: blocks, a path or a Dask array."""
+    return isinstance(X, Blocks | str | os.PathLike) or is_dask(X)
+
+
+def as_it_is(rows):
+    return rows
+
+
+def work(part, function, load, *arguments):
+    """Read one block and work on it: what a thread or a Dask worker does."""
+    return function(load(part), *arguments)
+
+
+def run_on_dask(client, parts, function, arguments) -> Iterator[Any]:
+    """Results in order; a few tasks a worker are under way, so that results do not pile up.
+
+    A task holds its arguments, which Dask keeps until it is done: when a worker dies, another does
+    its tasks again from them. Scattered arguments would die with it.
+    """
+    dask = import_dask()
+    task = dask.delayed(function, pure=False)
+    tasks = (task(part, *arguments) for part in parts)
+    if client is None:  # the scheduler of Dask's own choice
+        while few := list(islice(tasks, 4 * (os.cpu_count() or 1))):
+            yield from dask.compute(*few)
+        return
+    n_ahead = AHEAD * max(sum(client.nthreads().values()), 1)
+    under_way = deque(client.compute(one) for one in islice(tasks, n_ahead))
+    while under_way:
+        yield under_way.popleft().result()
+        under_way.extend(client.compute(one) for one in islice(tasks, 1))
+
+
+def import_dask():
+    """Dask with its arrays, or the line that installs it."""
+    try:
+        import dask.array
+        import distributed  # noqa: F401
+    except ImportError:
+        raise ImportError("Dask is not installed. Try: pip install 'likewise[dask]'") from None
+    return dask
+
+
+def _is_parallel() -> bool:
+    """Whether a joblib configuration asks for more than one worker."""
+    from joblib.parallel import get_active_backend
+
+    backend, n_jobs = get_active_backend()
+    return backend.effective_n_jobs(n_jobs) > 1
+
+
+def _of_dask(X, client) -> Blocks:
+    dask = import_dask()
+    if not isinstance(X, dask.array.Array) or X.ndim != 2:
+        raise TypeError(f"{type(X).__name__} is no Dask array of rows. Try its to_dask_array().")
+    if np.isnan(X.shape).any():
+        raise ValueError("The Dask array does not know its shape. Call compute_chunk_sizes().")
+    X = X.rechunk({1: -1})
+    bounds = np.concatenate([[0], np.cumsum(X.chunks[0])]).astype(np.int64)
+    parts = list(X.to_delayed(optimize_graph=False).ravel())
+    return Blocks(parts, as_it_is, bounds, X.shape[1], X.dtype, client, is_lazy=True)
+
+
+def _of_file(path: Path, client, block_rows, columns) -> Blocks:
+    if path.suffix.lower() == ".npy":
+        if columns is not None:
+            raise ValueError(f"{path.name} has no named columns to choose from.")
+        X = np.load(path, mmap_mode="r", allow_pickle=False)
+        if X.ndim != 2 or X.dtype.kind not in "fiub":
+            raise ValueError(f"{path.name} holds {X.dtype} of shape {X.shape}, not rows.")
+        bounds = _even_bounds(X.shape, (FILE_CELLS, MOST_ROWS), block_rows)
+        parts = [(path, start, stop) for start, stop in pairwise(bounds)]
+        return Blocks(parts, _load_npy, bounds, X.shape[1], X.dtype, client)
+    if path.suffix.lower() == ".parquet":
+        return _of_parquet(path, client, columns)
+    raise ValueError(f"{path.name} must end in .npy or .parquet to be read in blocks.")
+
+
+def _of_parquet(path: Path, client, columns) -> Blocks:
+    pyarrow, parquet = import_pyarrow()
+    with parquet.ParquetFile(path) as file:
+        kinds = {field.name: field.type for field in file.schema_arrow}
+        sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
+    columns = list(kinds if columns is None else columns)
+    for name in columns:
+        if name not in kinds:
+            raise ValueError(f"{path.name} has no column {name!r}; it has {', '.join(kinds)}.")
+        kind = kinds[name]
+        if not (pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind)):
+            raise ValueError(f"{path.name}: column {name!r} holds {kind}, not numbers.")
+    if not columns or not sum(sizes):
+        raise ValueError(f"{path.name} has no rows of numbers.")
+    is_single = all(kinds[name] == pyarrow.float32() for name in columns)
+    dtype = np.dtype(np.float32 if is_single else np.float64)
+    bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    parts = [(path, i, int(bounds[i]), columns, dtype) for i in range(len(sizes)) if sizes[i]]
+    bounds = np.unique(bounds)  # a group may be empty
+    return Blocks(parts, _load_row_group, bounds, len(columns), dtype, client)
+
+
+def _load_npy(place) -> np.ndarray:
+    path, start, stop = place
+    # A map of its own, closed on return: pages of a map that stays count as this process's memory.
+    return _check_finite(np.array(np.load(path, mmap_mode="r")[start:stop]), path, start)
+
+
+def _load_row_group(place) -> np.ndarray:
+    path, group, start, columns, dtype = place
+    _, parquet = import_pyarrow()
+    with parquet.ParquetFile(path) as file:
+        table = file.read_row_group(group, columns=columns, use_threads=False)
+    rows = np.empty((table.num_rows, len(columns)), dtype)
+    for j, name in enumerate(columns):
+        rows[:, j] = table[name].to_numpy()
+    return _check_finite(rows, path, start)
+
+
+def _load_mapped(load, function, part):
+    return function(load(part))
+
+
+def _load_rows(load, part_and_rows):
+    part, rows = part_and_rows
+    return load(part)[rows]
+
+
+def _check_finite(rows: np.ndarray, path: Path, start: int) -> np.ndarray:
+    if rows.dtype.kind == "f" and not np.isfinite(rows.sum()):
+        for i, j in np.argwhere(~np.isfinite(rows))[:1]:
+            raise ValueError(
+                f"{path.name}, row {start + i}: column {j} is {rows[i, j]}. "
+                "Fill it, or drop the row."
+            )
+    return rows
+
+
+def _even_bounds(
+    shape: tuple[int, int], limits: tuple[int, int], block_rows: int | None
+) -> np.ndarray:
+    n_rows, n_columns = shape
+    step = min(max(1, limits[0] // max(1, n_columns)), limits[1])
+    step = step if block_rows is None else block_rows
+    if step < 1:
+        raise ValueError(f"block_rows={block_rows} leaves blocks without rows. Use 1 or more.")
+    return np.append(np.arange(0, n_rows, step), n_rows)
+
+
+def _stack(found: list):
+    if is_array_elsewhere(found[0]):
+        from array_api_compat import array_namespace
+
+        return array_namespace(found[0]).concat(found)
+    return np.concatenate(found)

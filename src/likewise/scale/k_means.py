@@ -1,0 +1,304 @@
+"""k-means over blocks: Lloyd's rounds, as one machine with all rows in memory would make them.
+
+    label_i = argmin_c |x_i - m_c|^2        block by block; a block returns sums and sizes alone
+    m_c     = sum of the rows of c / how many they are
+
+The start is k-means++ with restarts on a sample, run until it settles; from there the rounds over
+all rows are few. Centers travel with every task, and sums are added in the order of the blocks, so
+neither the number of workers nor the death of one changes a bit of the result.
+Reference: lloyd1982; arthur2007 for the start.
+"""
+
+from functools import partial, reduce
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.cluster import KMeans
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from likewise.numerics.array_maps import assign_rows, cluster_sums, is_array_elsewhere
+from likewise.scale.blocks import Blocks, as_blocks, is_blockwise
+from likewise.scale.device import from_device, on_device
+from likewise.scale.learning import N_ROWS, sample_rows
+
+
+class BlockKMeans(ClusterMixin, BaseEstimator):
+    """Cluster rows that need not fit into memory by k-means.
+
+    Use it on millions of rows, on files, on a Dask cluster or on a GPU. On rows that fit into
+    memory scikit-learn's ``KMeans`` does the same.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters to find.
+    init : "k-means++" or array-like of shape (n_clusters, n_features), default="k-means++"
+        "k-means++" runs k-means on a sample first. An array is taken for the centers to start from.
+    n_rows : int, default=10_000
+        Rows of that sample. Raising it makes a better start, and takes memory.
+    n_init : int, default=10
+        Starts of k-means on the sample.
+    max_iter : int, default=100
+        Most rounds over all rows.
+    tol : float, default=1e-4
+        Stop when the centers move, in sum, by less than this share of the mean variance of the
+        features. Raising it stops earlier; 0 goes on until nothing moves.
+    device : str, default=None
+        Work on a device of torch's, such as "cuda". Blocks are moved there in every round, unless
+        they are tensors and there already.
+    n_jobs : int, default=None
+        Threads to work with, through joblib; None is one.
+    random_state : int, RandomState instance or None, default=None
+        Draws the sample and the starts.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+    labels_ : ndarray of shape (n_samples,)
+    inertia_ : float
+        Sum of squared distances to the nearest center.
+    n_iter_ : int
+        Rounds made over all rows.
+    n_features_in_ : int
+
+    References
+    ----------
+    lloyd1982, arthur2007
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise.scale import BlockKMeans, as_blocks
+    >>> X = np.random.RandomState(0).normal(size=(3000, 2)) + np.repeat([[0], [9], [18]], 1000, 0)
+    >>> model = BlockKMeans(3, random_state=0).fit(as_blocks(X, block_rows=500))
+    >>> np.bincount(model.labels_)
+    array([1000, 1000, 1000])
+    """
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        init="k-means++",
+        n_rows=N_ROWS,
+        n_init=10,
+        max_iter=100,
+        tol=1e-4,
+        device=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_rows = n_rows
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Find the clusters.
+
+        Parameters
+        ----------
+        X : array-like, CSR, path, Dask array, torch tensor or Blocks
+            As for `as_blocks`; `mapped` gives the rows of a learned space.
+        y : None
+            Ignored; it is here for scikit-learn.
+
+        Returns
+        -------
+        self : BlockKMeans
+        """
+        self._check_settings()
+        blocks = self._as_blocks(X, reset=True)
+        if blocks.shape[0] < self.n_clusters:
+            raise ValueError(
+                f"n_samples={blocks.shape[0]} should be >= n_clusters={self.n_clusters}."
+            )
+        found = lloyd(
+            blocks,
+            self._start(blocks),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            n_jobs=self.n_jobs,
+        )
+        self.cluster_centers_ = found.centers
+        self.labels_, self.inertia_, self.n_iter_ = found.labels, found.inertia, found.n_iter
+        return self
+
+    def predict(self, X):
+        """The nearest center of each row.
+
+        Parameters
+        ----------
+        X : array-like, CSR, path, Dask array, torch tensor or Blocks
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        blocks = self._as_blocks(X, reset=False)
+        return nearest_centers(blocks, self.cluster_centers_, n_jobs=self.n_jobs).labels
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _check_settings(self) -> None:
+        for name, least in (("n_clusters", 1), ("n_rows", 1), ("n_init", 1), ("max_iter", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name}={getattr(self, name)} must be at least {least}.")
+        if not self.tol >= 0:
+            raise ValueError(f"tol={self.tol} must be 0 or more.")
+        if isinstance(self.init, str) and self.init != "k-means++":
+            raise ValueError(f'init={self.init!r} must be "k-means++" or an array of centers.')
+
+    def _as_blocks(self, X, *, reset: bool) -> Blocks:
+        if not is_blockwise(X) and not is_array_elsewhere(X):
+            X = validate_data(
+                self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
+            )
+        blocks = as_blocks(X)
+        if reset:
+            self.n_features_in_ = blocks.n_features
+        elif blocks.n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {blocks.n_features} features, but BlockKMeans is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        if self.device is None:
+            return blocks
+        return blocks.map(partial(on_device, device=self.device), blocks.n_features)
+
+    def _start(self, blocks: Blocks) -> np.ndarray:
+        """Centers (k, d) to begin with, in float64."""
+        if not isinstance(self.init, str):
+            centers = np.array(self.init, dtype=np.float64)
+            if centers.shape != (self.n_clusters, blocks.n_features):
+                raise ValueError(
+                    f"init has shape {centers.shape}; {self.n_clusters} clusters of "
+                    f"{blocks.n_features} features need {self.n_clusters, blocks.n_features}."
+                )
+            return centers
+        rng = check_random_state(self.random_state)
+        seed = rng.randint(2**31 - 1)
+        n_wanted = max(self.n_rows, self.n_clusters)
+        rows = sample_rows(blocks.shape[0], n_wanted, np.empty(0, dtype=np.int64), seed)
+        sample = from_device(as_floats(blocks.take(rows, n_jobs=self.n_jobs)))
+        start = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed).fit(sample)
+        return start.cluster_centers_.astype(np.float64)
+
+
+class Lloyd(NamedTuple):
+    centers: np.ndarray  # (k, d)
+    labels: np.ndarray  # (n,) int32
+    inertia: float
+    n_iter: int
+
+
+class Assigned(NamedTuple):
+    labels: np.ndarray  # (n,) int32
+    inertia: float  # sum of squared distances
+
+
+def lloyd(
+    blocks: Blocks, centers: np.ndarray, *, max_iter: int, tol: float, n_jobs: int | None = None
+) -> Lloyd:
+    """Lloyd's rounds from given centers until they settle, then labels by the last centers."""
+    for n_iter in range(1, max_iter + 1):
+        found = blocks.run(sum_clusters, centers, what=f"k-means, round {n_iter}", n_jobs=n_jobs)
+        sums, sizes, sq_norms = reduce(add_sums, found)
+        sums, sizes = fill_empty(blocks, centers, sums, sizes, n_jobs)
+        moved = sums / sizes[:, None]
+        sq_shift = np.square(moved - centers).sum()
+        centers = moved
+        variances = sq_norms / blocks.shape[0] - np.square(sums.sum(axis=0) / blocks.shape[0])
+        if sq_shift <= tol * max(variances.mean(), 0):
+            break
+    labels, inertia = nearest_centers(blocks, centers, n_jobs=n_jobs)
+    return Lloyd(centers, labels, inertia, n_iter)
+
+
+class Sums(NamedTuple):
+    sums: np.ndarray  # (k, d) of the rows of each cluster
+    sizes: np.ndarray  # (k,)
+    sq_norms: np.ndarray  # (d,) of all rows
+
+
+def add_sums(some: Sums, others: Sums) -> Sums:
+    return Sums(*(one + other for one, other in zip(some, others)))
+
+
+def sum_clusters(rows, centers: np.ndarray) -> Sums:
+    """What one block brings to the next centers, in float64."""
+    rows = as_floats(rows)
+    labels, _ = assign_rows(rows, centers_like(rows, centers))
+    sums, sizes = cluster_sums(rows, labels, len(centers))
+    found = (from_device(one) for one in (sums, sizes, (rows * rows).sum(axis=0)))
+    return Sums(*(one.astype(np.float64, copy=False) for one in found))
+
+
+def nearest_centers(blocks: Blocks, centers: np.ndarray, *, n_jobs: int | None = None) -> Assigned:
+    """The nearest center of each row of the blocks, and the sum of squared distances."""
+    found = list(blocks.run(label_rows, centers, what="assigning rows", n_jobs=n_jobs))
+    labels = [one.labels for one in found] or [np.empty(0, dtype=np.int32)]
+    return Assigned(np.concatenate(labels), float(sum(one.inertia for one in found)))
+
+
+def label_rows(rows, centers: np.ndarray) -> Assigned:
+    """The same of one block."""
+    rows = as_floats(rows)
+    labels, sq_dists = map(from_device, assign_rows(rows, centers_like(rows, centers)))
+    return Assigned(labels.astype(np.int32), float(sq_dists.sum(dtype=np.float64)))
+
+
+def fill_empty(
+    blocks: Blocks, centers: np.ndarray, sums: np.ndarray, sizes: np.ndarray, n_jobs: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give each empty cluster one of the rows farthest from their centers, as scikit-learn does."""
+    empty = np.flatnonzero(sizes == 0)
+    if not len(empty):
+        return sums, sizes
+    found = blocks.run(
+        farthest_rows, centers, len(empty), what="filling empty clusters", n_jobs=n_jobs
+    )
+    rows, labels, sq_dists = (np.concatenate(parts) for parts in zip(*found))
+    sums, sizes = sums.copy(), sizes.copy()
+    for cluster, at in zip(empty, np.argsort(-sq_dists, kind="stable")):
+        old = labels[at]
+        sums[cluster], sizes[cluster] = rows[at], 1
+        sums[old] -= rows[at]
+        sizes[old] -= 1
+    sizes[sizes == 0] = 1  # its only row went away: it is at the origin until the next round
+    return sums, sizes
+
+
+def farthest_rows(rows, centers: np.ndarray, n: int):
+    """The n rows of a block farthest from their centers, with labels and squared distances."""
+    rows = as_floats(rows)
+    labels, sq_dists = map(from_device, assign_rows(rows, centers_like(rows, centers)))
+    at = np.argsort(-sq_dists, kind="stable")[:n]
+    return np.asarray(from_device(rows)[at], dtype=np.float64), labels[at], sq_dists[at]
+
+
+def as_floats(rows):
+    """Rows as they are, but dense, and whole numbers as float64."""
+    rows = rows.toarray() if issparse(rows) else rows
+    if is_array_elsewhere(rows) or rows.dtype in (np.float32, np.float64):
+        return rows
+    return rows.astype(np.float64)
+
+
+def centers_like(rows, centers: np.ndarray):
+    """Centers in the library, place and float type of the rows."""
+    if not is_array_elsewhere(rows):
+        return centers.astype(rows.dtype, copy=False)
+    return on_device(centers, rows.device).to(rows.dtype)

@@ -1,0 +1,261 @@
+"""Learn from a few rows of many, and map all of them, a block at a time.
+
+    gather   every row that an answer speaks of, and a uniform draw of the others
+    fit      the learner, on those: its landmarks are among them
+    map      block by block; the result goes to memory, to a file, or is made anew when needed
+
+What a learner makes of landmarks (kernel values, weights) lives as long as a block does: there is
+never a matrix of all rows by landmarks.
+Reference: yeung2007, whose landmarks are the rows of the answers and random ones.
+"""
+
+import os
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from array_api_compat import array_namespace
+from numpy.lib import format as npy_format
+from sklearn.utils import check_random_state
+
+from likewise.constraints import check_constraints
+from likewise.numerics.array_maps import is_array_elsewhere
+from likewise.numerics.atomic_file import replacing
+from likewise.scale.blocks import Blocks, as_blocks, as_it_is, import_dask, is_dask
+from likewise.scale.device import device_map, from_device, on_device
+
+N_ROWS = 10_000  # that are learned from
+
+
+def sample_rows(n_rows: int, n_wanted: int, forced: np.ndarray, seed: int) -> np.ndarray:
+    """All rows up to `n_wanted`; beyond, the forced ones and a draw of the others, ascending."""
+    if n_rows <= n_wanted:
+        return np.arange(n_rows)
+    others = np.ones(n_rows, dtype=bool)
+    others[forced] = False
+    others = np.flatnonzero(others)
+    n_drawn = min(max(n_wanted - len(forced), n_wanted // 2), len(others))
+    drawn = np.random.RandomState(seed).choice(others, n_drawn, replace=False)
+    return np.sort(np.concatenate([forced, drawn]))
+
+
+def fit(
+    learner,
+    X,
+    *,
+    constraints=None,
+    n_rows: int = N_ROWS,
+    client=None,
+    n_jobs: int | None = None,
+    random_state=None,
+):
+    """Fit a learner to rows that need not fit into memory.
+
+    Parameters
+    ----------
+    learner : estimator
+        With ``fit(X, constraints=...)``. It is fitted itself, and returned.
+    X : array-like, CSR, path, Dask array or Blocks
+        As for `as_blocks`.
+    constraints : Constraints, default=None
+        Answers about the rows of X.
+    n_rows : int, default=10_000
+        Rows to learn from: those that answers speak of and a uniform draw of the others, at least
+        half as many. Up to so many rows this is ``learner.fit``. Raising it takes more memory and
+        time, and helps where small groups would be missed.
+    client : distributed.Client, default=None
+        The Dask cluster that gathers the rows.
+    n_jobs : int, default=None
+        Threads that gather the rows.
+    random_state : int, RandomState instance or None, default=None
+        Draws the rows.
+
+    Returns
+    -------
+    learner : estimator
+        Fitted. ``landmarks_``, where it has them, are rows of X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise import Constraints, SpectralReweighting, scale
+    >>> X = np.random.RandomState(0).normal(size=(50_000, 4))
+    >>> answers = Constraints(len(X), must_link=[(0, 40_000)])
+    >>> space = scale.fit(SpectralReweighting(n_landmarks=50), X, constraints=answers, n_rows=200)
+    >>> bool({0, 40_000} <= set(space.landmarks_))
+    True
+    """
+    blocks = as_blocks(X, client=client)
+    answers = check_constraints(constraints, n_samples=blocks.shape[0])
+    seed = check_random_state(random_state).randint(2**31 - 1)
+    rows = sample_rows(blocks.shape[0], n_rows, answers.touched_rows(), seed)
+    learner.fit(blocks.take(rows, n_jobs=n_jobs), constraints=answers.restrict(rows))
+    if hasattr(learner, "landmarks_"):
+        learner.landmarks_ = rows[learner.landmarks_]
+    return learner
+
+
+def transform(
+    learner, X, *, out=None, device: str | None = None, client=None, n_jobs: int | None = None
+):
+    """Map rows by a fitted learner, a block at a time.
+
+    Parameters
+    ----------
+    learner : estimator
+        Fitted, with ``transform``.
+    X : array-like, CSR, path, Dask array, torch tensor or Blocks
+        As for `as_blocks`.
+    out : path, default=None
+        A .npy file to write the result to, block by block. None keeps it in memory.
+    device : str, default=None
+        Map on a device of torch's, such as "cuda", in the float type of X; tensors are mapped where
+        they are. None maps by ``learner.transform``.
+    client : distributed.Client, default=None
+        The Dask cluster to work on.
+    n_jobs : int, default=None
+        Threads to work with.
+
+    Returns
+    -------
+    Z : ndarray of shape (n, n_directions)
+        A memory map of the file with `out`; a tensor for a tensor; for a Dask array, without `out`
+        and `client`, a Dask array, not computed yet.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise import RCA, Constraints, scale
+    >>> X = np.random.RandomState(0).normal(size=(30_000, 4))
+    >>> space = RCA().fit(X[:9], constraints=Constraints(9, must_link=[(0, 1), (2, 3), (4, 5)]))
+    >>> bool(np.allclose(scale.transform(space, X), space.transform(X)))
+    True
+    """
+    if is_dask(X) and out is None and client is None and device is None:
+        return _dask_transform(learner, X)
+    Z = mapped(learner, as_blocks(X, client=client), device=device)
+    if is_array_elsewhere(X):
+        return _fill_tensor(Z)
+    found = Z.run(from_device, what="mapping rows", n_jobs=n_jobs)
+    if out is not None:
+        return _write(found, Z, Path(out))
+    result = np.empty(Z.shape, dtype=Z.dtype)
+    for start, rows in zip(Z.bounds, found):
+        result[start : start + len(rows)] = rows
+    return result
+
+
+def predict(model, X, *, client=None, n_jobs: int | None = None) -> np.ndarray:
+    """Clusters of rows by a fitted model's ``predict``, a block at a time.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted, with ``predict``.
+    X : array-like, CSR, path, Dask array or Blocks
+        As for `as_blocks`.
+    client : distributed.Client, default=None
+        The Dask cluster to work on.
+    n_jobs : int, default=None
+        Threads to work with.
+
+    Returns
+    -------
+    labels : ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.cluster import KMeans
+    >>> from likewise import scale
+    >>> X = np.random.RandomState(0).normal(size=(30_000, 4))
+    >>> model = KMeans(3, n_init=1, random_state=0).fit(X[:100])
+    >>> bool((scale.predict(model, X) == model.predict(X)).all())
+    True
+    """
+    blocks = as_blocks(X, client=client)
+    return np.concatenate(list(blocks.run(model.predict, what="assigning rows", n_jobs=n_jobs)))
+
+
+def mapped(learner, X, *, device: str | None = None, client=None) -> Blocks:
+    """The rows of a learned space as blocks, made anew whenever one is read.
+
+    Parameters
+    ----------
+    learner : estimator
+        Fitted, with ``transform``.
+    X : array-like, CSR, path, Dask array, torch tensor or Blocks
+        As for `as_blocks`.
+    device, client
+        As for `transform`.
+
+    Returns
+    -------
+    Blocks
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise import RCA, scale
+    >>> X = np.random.RandomState(0).normal(size=(100, 4))
+    >>> scale.mapped(RCA().fit(X), X).shape
+    (100, 4)
+    """
+    blocks = as_blocks(X, client=client)
+    n_directions = len(learner.get_feature_names_out())
+    is_tensor = any(map(is_array_elsewhere, blocks.parts[:1]))
+    is_single = str(blocks.dtype).endswith("float32")  # torch's types are not NumPy's
+    dtype = blocks.dtype if is_tensor else np.dtype(np.float32 if is_single else np.float64)
+    if device is None and not is_tensor:
+        return blocks.map(learner.transform, n_directions, dtype)
+    where = blocks.parts[0].device if device is None else device
+    if blocks.client is not None:  # each worker moves the learner to its own device
+        return blocks.map(partial(_map_there, learner, where, is_single), n_directions, dtype)
+    function = device_map(learner, where, is_single)
+    return blocks.map(partial(_map_by, function, where), n_directions, dtype)
+
+
+def _map_there(learner, device: str, is_single: bool, rows):
+    return _map_by(device_map(learner, device, is_single), device, rows)
+
+
+def _map_by(function, device, rows):
+    return function(on_device(rows, device))
+
+
+def _fill_tensor(Z: Blocks):
+    """The mapped rows as one tensor, filled in place."""
+    whole = None
+    for start, rows in zip(Z.bounds, Z.run(as_it_is, what="mapping rows")):
+        if whole is None:
+            xp = array_namespace(rows)
+            whole = xp.empty(Z.shape, dtype=rows.dtype, device=rows.device)
+        whole[start : start + rows.shape[0]] = rows
+    return whole
+
+
+def _dask_transform(learner, X):
+    dask = import_dask()
+    X = X.rechunk({1: -1})
+    n_directions = len(learner.get_feature_names_out())
+    dtype = np.float32 if X.dtype == np.float32 else np.float64
+    meta = np.empty((0, n_directions), dtype=dtype)
+    return dask.array.map_blocks(
+        learner.transform, X, dtype=dtype, chunks=(X.chunks[0], (n_directions,)), meta=meta
+    )
+
+
+def _write(found, Z: Blocks, path: Path) -> np.ndarray:
+    """Blocks to a .npy file, through plain writes: pages of a map would count as our memory."""
+    if path.suffix != ".npy":
+        raise ValueError(f"out={os.fspath(path)!r} must end in .npy.")
+    with replacing(path) as temporary, open(temporary, "wb") as file:
+        header = {
+            "descr": npy_format.dtype_to_descr(np.dtype(Z.dtype)),
+            "fortran_order": False,
+            "shape": Z.shape,
+        }
+        npy_format.write_array_header_1_0(file, header)
+        for rows in found:
+            np.ascontiguousarray(rows, dtype=Z.dtype).tofile(file)
+    return np.load(path, mmap_mode="r")
