@@ -1,6 +1,12 @@
 """Sphinx settings."""
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 import likewise
+from docs.tools import bibliography
 
 project = "likewise"
 author = "The likewise developers"
@@ -21,7 +27,7 @@ html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False}
 html_show_sourcelink = False
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 myst_enable_extensions = ["dollarmath"]
-exclude_patterns = ["_build", "auto_examples/**/*.ipynb", "changes", "decisions"]
+exclude_patterns = ["_build", "auto_examples/**/*.ipynb", "changes", "decisions", "tools"]
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
@@ -30,3 +36,9 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_signature": False,
 }
+
+
+def setup(app):
+    app.connect("source-read", bibliography.fill_in)
+    # before numpydoc, which turns the section into something else
+    app.connect("autodoc-process-docstring", bibliography.link_references, priority=400)
