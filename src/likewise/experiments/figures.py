@@ -67,6 +67,18 @@ def draw_points(sets: Mapping[str, tuple[np.ndarray, np.ndarray]], path: Path) -
     figure.savefig(path, dpi=150, metadata={"Date": None})
 
 
+def draw_linked_points(
+    panels: Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray]], path: Path, n_across: int = 3
+) -> None:
+    """Points (n, 2) by panel, colored by labels (n,), with lines between pairs (m, 2) of them."""
+    figure, spots = _panels(-(-len(panels) // n_across), n_across)
+    for spot, (title, (points, labels, pairs)) in zip(spots.flat, panels.items()):
+        spot.plot(*points[pairs].transpose(2, 1, 0), color="gray", linewidth=0.6)
+        spot.scatter(*points.T, c=labels, cmap="coolwarm", s=6)
+        spot.set_title(title, fontsize="small")
+    figure.savefig(path, dpi=150, metadata={"Date": None})
+
+
 def draw_bars(
     records: Sequence[Mapping[str, str]],
     path: Path,

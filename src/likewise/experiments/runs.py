@@ -27,7 +27,7 @@ from likewise.datasets import fetch
 from likewise.numerics.atomic_file import replacing
 from likewise.numerics.progress import track
 
-PAPERS = ("sklr", "guided", "npk", "people", "duals", "ssc")  # modules here with TABLES
+PAPERS = ("sklr", "guided", "npk", "people", "duals", "ssc", "scalable")  # modules here with TABLES
 PACKAGES = ("likewise", "numpy", "scipy", "scikit-learn")
 
 Settings = Mapping[str, Any]

@@ -288,7 +288,7 @@ class GuidedClustering(
     def _nearest(self, X: Blocks, centers: np.ndarray, map_rows) -> np.ndarray:
         """The nearest center (n,) of rows mapped block by block."""
         Z = X.map(map_rows, centers.shape[1])
-        return nearest_centers(Z, centers, n_jobs=self.n_jobs).labels
+        return nearest_centers(Z, centers, n_jobs=self.n_jobs).labels.astype(np.int64)
 
     def _choose(self, X, answers: Constraints, seed: int) -> "Choice":
         """The learner to use, not yet fitted, and how it was found."""

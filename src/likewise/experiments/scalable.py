@@ -1,0 +1,353 @@
+"""The experiments of yeung2007, and ours beside them: `likewise reproduce scalable [TABLE]`.
+
+J, the mean distance across classes over that inside them, is the paper's only measure. What it does
+not say, and what we took: an RBF kernel whose width is the mean squared distance, eigenvalues above
+a thousandth of the largest, eight neighbors, pixels from 0 to 1. The paper's method is
+``SpectralReweighting(contrast=False, n_iter=3)``. The images are drawn once, the must-links anew
+for every seed, as in the paper.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache, partial
+from pathlib import Path
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+from sklearn.metrics import adjusted_rand_score
+
+from likewise.constraints import Constraints
+from likewise.datasets import fetch, make_xor
+from likewise.evaluation import separation_score
+from likewise.experiments.figures import draw_linked_points
+from likewise.experiments.runs import Record, Table
+from likewise.kernel_learning import SpectralReweighting
+from likewise.kernel_learning.spectral import mean_sq_differences, weigh_directions
+from likewise.kernels import rbf, rbf_theta, sq_distance_blocks
+from likewise.metric_learning import RCA
+from likewise.numerics.psd import positive_part
+
+N_PAIRS, N_ITER = 50, 3
+CUT, FLOOR = 1e-3, 1e-3
+XOR_ROWS, XOR_LANDMARKS = 8000, tuple(range(100, 900, 100))
+FIGURE_ROWS, FIGURE_NEW, FIGURE_PAIRS, FIGURE_LANDMARKS = 360, 40, 20, 40
+N_LANDMARKS = 100
+N_IMAGES = 2000  # of a digit
+DIGITS = ("01", "13", "15", "17", "19", "012", "678", "019", "3456")
+SETS = ("isolet", *(f"mnist {digits}" for digits in DIGITS))
+TABLE2_METHODS = ("input", "RBF", "RCA", "full", f"m = {N_LANDMARKS}")
+
+SENSITIVE_SETS = ("xor", "isolet", "mnist 01")
+SENSITIVE_LANDMARKS, SENSITIVE_XOR_ROWS = 200, 2000
+WIDTHS, CUTS = (0.25, 0.5, 1.0, 2.0, 4.0), (0.0, 1e-3, 1e-2)
+NOISY_SETS = ("isolet", "mnist 01", "mnist 17")
+SHARES_WRONG = (0.0, 0.1, 0.2, 0.3)
+BEYOND_SETS = ("isolet", "mnist 01", "mnist 13", "mnist 15", "mnist 17", "mnist 19")
+BEYOND_LANDMARKS = 300
+KINDS: dict[str, dict[str, int]] = {
+    "50 must-links": {"n_must_link": 50},
+    "25 + 25 cannot-links": {"n_must_link": 25, "n_cannot_link": 25},
+    "50 + 50 cannot-links": {"n_must_link": 50, "n_cannot_link": 50},
+    "50 cannot-links": {"n_cannot_link": 50},
+    "50 + 50 triples": {"n_must_link": 50, "n_odd_one_out": 50},
+    "50 triples": {"n_odd_one_out": 50},
+}
+
+PUBLISHED1 = dict(
+    zip(
+        ("input", "RBF", "RCA", *(f"m = {m}" for m in XOR_LANDMARKS)),
+        (
+            *("1.246", "1.425", "1.255", "2.866", "3.089", "3.564", "3.842"),
+            *("4.238", "4.640", "4.833", "4.746"),
+        ),
+    )
+)
+PUBLISHED2 = {  # input, RBF, RCA, landmarks
+    "isolet": "1.389 1.248 1.305 2.794",
+    "mnist 01": "1.391 1.246 1.297 2.908",
+    "mnist 13": "1.212 1.145 1.178 1.707",
+    "mnist 15": "1.192 1.136 1.171 1.402",
+    "mnist 17": "1.246 1.157 1.182 1.546",
+    "mnist 19": "1.238 1.155 1.209 1.702",
+    "mnist 012": "1.241 1.160 1.184 1.862",
+    "mnist 678": "1.153 1.096 1.121 1.623",
+    "mnist 019": "1.278 1.180 1.209 1.961",
+    "mnist 3456": "1.116 1.073 1.079 1.295",
+}
+
+
+def run_figure(*, method: str, seed: int) -> dict[str, float]:
+    """J of the rows of figure 1 and of its new rows, in one method's space."""
+    X, y, answers = figure_data(seed)
+    if method == "RBF":
+        theta = rbf_theta(X[:FIGURE_ROWS])
+        old, new = slice(None, FIGURE_ROWS), slice(FIGURE_ROWS, None)
+        scores = [kernel_separation(X[part], y[part], theta) for part in (old, new)]
+    else:
+        Z = figure_space(method, X, answers)(X)
+        scores = [separation_score(Z[:FIGURE_ROWS], y[:FIGURE_ROWS])]
+        scores.append(separation_score(Z[FIGURE_ROWS:], y[FIGURE_ROWS:]))
+    return dict(zip(("J", "J of new rows"), scores))
+
+
+def figure_data(seed: int) -> tuple[np.ndarray, np.ndarray, Constraints]:
+    """Rows and classes, the new rows last, and must-links among the others."""
+    data = make_xor(FIGURE_ROWS + FIGURE_NEW, random_state=seed)
+    y = np.asarray(data.y)
+    answers = Constraints.from_labels(y[:FIGURE_ROWS], n_must_link=FIGURE_PAIRS, random_state=seed)
+    return data.X, y, answers
+
+
+def figure_space(method: str, X: np.ndarray, answers: Constraints) -> Callable:
+    """The map that a method learns from the rows that are not new."""
+    learners = {
+        "RCA": RCA(),
+        "RBF": SpectralReweighting(n_landmarks=FIGURE_ROWS, cut=0.0),
+        "full": paper_method(FIGURE_ROWS),
+        f"m = {FIGURE_LANDMARKS}": paper_method(FIGURE_LANDMARKS),
+    }
+    if method == "input":
+        return lambda rows: rows
+    told = None if method == "RBF" else answers
+    return learners[method].fit(X[:FIGURE_ROWS], constraints=told).transform
+
+
+def draw_figure(records: list[Record], path: Path) -> None:
+    """Figure 1 at seed 0: rows, new rows, RCA, and leading directions of three kernels."""
+    X, y, answers = figure_data(0)
+    none = np.empty((0, 2), dtype=np.int64)
+    new = slice(FIGURE_ROWS, None)
+    panels = {
+        "(a) rows and must-links": (X[:FIGURE_ROWS], y[:FIGURE_ROWS], answers.must_link),
+        "(b) new rows": (X[new], y[new], none),
+    }
+    names = {"RCA": "(c)", "RBF": "(d)", "full": "(e)", f"m = {FIGURE_LANDMARKS}": "(f)"}
+    for method, letter in names.items():
+        Z = figure_space(method, X, answers)(X)
+        flat = Z if method == "RCA" else PCA(2).fit(Z[:FIGURE_ROWS]).transform(Z)
+        panels[f"{letter} {method}"] = (flat, y, none)
+    draw_linked_points(panels, path)
+
+
+def paper_method(n_landmarks: int, seed: int = 0, **settings) -> SpectralReweighting:
+    """Must-links alone, the map made three times."""
+    settings = {"contrast": False, "n_iter": N_ITER, "cut": CUT, "floor": FLOOR} | settings
+    return SpectralReweighting(n_landmarks=n_landmarks, random_state=seed, **settings)
+
+
+def run_set(*, data: str, method: str, seed: int) -> dict[str, float]:
+    """J on XOR, isolet or some digits."""
+    return {"J": score(data, method, seed)}
+
+
+def score(data: str, method: str, seed: int) -> float:
+    """J in the space that a method learns from must-links."""
+    if method in ("input", "RBF"):  # no answer enters: the same for every seed
+        return score_start(data, method)
+    X, y = load(data)
+    answers = Constraints.from_labels(y, n_must_link=N_PAIRS, random_state=seed)
+    if method == "RCA":
+        Z = RCA().fit(X, constraints=answers).transform(X)
+    elif method == "full":
+        Z = full_method(data, answers)
+    else:
+        space = paper_method(int(method.split()[-1]), seed)
+        Z = space.fit(X, constraints=answers).transform(X)
+    return separation_score(Z, y)
+
+
+@lru_cache
+def score_start(data: str, method: str) -> float:
+    """J before anything is learned."""
+    X, y = load(data)
+    return separation_score(X, y) if method == "input" else kernel_separation(X, y, rbf_theta(X))
+
+
+def full_method(data: str, answers: Constraints) -> np.ndarray:
+    """Coordinates (n, q) by the basic method: every row a landmark, so that the map is I."""
+    vectors, values = eigenvectors(data)
+    weights = np.ones(len(answers.must_link))
+    spread = mean_sq_differences(vectors, answers.must_link, weights, default=1.0)
+    return vectors * weigh_directions(values, spread, np.ones(len(values)), FLOOR)
+
+
+@lru_cache
+def eigenvectors(data: str) -> tuple[np.ndarray, np.ndarray]:
+    """Of the centered RBF kernel of all rows: they do not depend on the answers."""
+    X, _ = load(data)
+    K = rbf(X, theta=rbf_theta(X))
+    K -= K.mean(axis=0)
+    K -= K.mean(axis=1, keepdims=True)
+    part = positive_part(K, cutoff=CUT)
+    return part.vectors, part.values
+
+
+def kernel_separation(X: np.ndarray, y: np.ndarray, theta: float) -> float:
+    """J by the distances of an RBF kernel, |phi(x) - phi(y)|^2 = 2 - 2 k(x, y)."""
+    together = (y[:, None] == np.unique(y)).astype(np.float64)  # (n, k)
+    within = total = 0.0
+    for rows, sq_dists in sq_distance_blocks(X, X):
+        dists = np.sqrt(2 - 2 * np.exp(-sq_dists / theta))
+        total += dists.sum()
+        within += ((dists @ together) * together[rows]).sum()
+    sizes = together.sum(axis=0)
+    n_within = (sizes * (sizes - 1)).sum()
+    n_between = len(y) ** 2 - (sizes**2).sum()
+    return float((total - within) / n_between / (within / n_within))
+
+
+def run_sensitive(*, data: str, width: float, cut: float, seed: int) -> dict[str, float]:
+    """J before and after, at a multiple of the width and a cut of the eigenvalues."""
+    X, y = load("small xor" if data == "xor" else data)
+    answers = Constraints.from_labels(y, n_must_link=N_PAIRS, random_state=seed)
+    theta = width * rbf_theta(X)
+    space = paper_method(SENSITIVE_LANDMARKS, seed, start=partial(rbf, theta=theta), cut=cut)
+    Z = space.fit(X, constraints=answers).transform(X)
+    return {"J": separation_score(Z, y), "J before": start_at(data, width)}
+
+
+@lru_cache
+def start_at(data: str, width: float) -> float:
+    X, y = load("small xor" if data == "xor" else data)
+    return kernel_separation(X, y, width * rbf_theta(X))
+
+
+def run_noisy(*, data: str, wrong: float, method: str, seed: int) -> dict[str, float]:
+    """J when a share of the pairs is wrong."""
+    X, y = load(data)
+    if method == "must-links":
+        answers = wrong_must_links(y, wrong, seed)
+        space = paper_method(N_LANDMARKS, seed)
+    else:
+        half = N_PAIRS // 2
+        answers = Constraints.from_labels(
+            y, n_must_link=half, n_cannot_link=half, noise=wrong, random_state=seed
+        )
+        space = SpectralReweighting(n_landmarks=N_LANDMARKS, n_iter=N_ITER, random_state=seed)
+    return {"J": separation_score(space.fit(X, constraints=answers).transform(X), y)}
+
+
+def wrong_must_links(y: np.ndarray, share: float, seed: int) -> Constraints:
+    """Must-links of which a share joins rows of different classes."""
+    n_wrong = round(share * N_PAIRS)
+    drawn = Constraints.from_labels(
+        y, n_must_link=N_PAIRS, n_cannot_link=N_PAIRS, random_state=seed
+    )
+    pairs = np.concatenate([drawn.must_link[n_wrong:], drawn.cannot_link[:n_wrong]])
+    return Constraints(len(y), must_link=pairs)
+
+
+def run_beyond(*, data: str, answers: str, seed: int) -> dict[str, float]:
+    """J, and agreement of k-means with the classes, by answers of several kinds."""
+    X, y = load(data)
+    told = Constraints.from_labels(y, **KINDS[answers], random_state=seed)
+    space = SpectralReweighting(n_landmarks=BEYOND_LANDMARKS, random_state=seed)
+    Z = space.fit(X, constraints=told).transform(X)
+    labels = KMeans(len(np.unique(y)), n_init=3, random_state=seed).fit_predict(Z)
+    return {"J": separation_score(Z, y), "ARI": adjusted_rand_score(y, labels)}
+
+
+@lru_cache
+def load(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and classes; images and XOR are drawn once, whatever the seed."""
+    if name in ("xor", "small xor"):
+        data = make_xor(XOR_ROWS if name == "xor" else SENSITIVE_XOR_ROWS, random_state=0)
+        return data.X, np.asarray(data.y)
+    if name == "isolet":
+        data = fetch("isolet")
+        return data.X, np.asarray(data.y)
+    mnist = fetch("mnist")
+    y = np.asarray(mnist.y)[:60_000]
+    rng = np.random.RandomState(0)
+    chosen = [
+        rng.choice(np.flatnonzero(y == int(digit)), N_IMAGES, replace=False)
+        for digit in name.removeprefix("mnist ")
+    ]
+    rows = np.concatenate(chosen)
+    return mnist.X[rows] / np.float32(255), y[rows]
+
+
+TABLES = (
+    Table(
+        "figure1",
+        "Figure 1: J on XOR, 360 rows and 40 new ones, 20 must-links, 40 landmarks",
+        cells=lambda: [
+            {"method": method}
+            for method in ("input", "RCA", "RBF", "full", f"m = {FIGURE_LANDMARKS}")
+        ],
+        run=run_figure,
+        rows=(),
+        columns="method",
+        measures=("J", "J of new rows"),
+        draw=draw_figure,
+    ),
+    Table(
+        "table1",
+        "Table 1: J on XOR, 8,000 rows, 50 must-links, by landmarks (published)",
+        cells=lambda: [{"data": "xor", "method": method} for method in PUBLISHED1],
+        run=run_set,
+        rows=("method",),
+        columns="data",
+        measures=("J",),
+        published=lambda cell: PUBLISHED1[cell["method"]],
+    ),
+    Table(
+        "table2",
+        "Table 2: J, 50 must-links, 100 landmarks (published)",
+        cells=lambda: [
+            {"data": data, "method": method} for data in SETS for method in TABLE2_METHODS
+        ],
+        run=run_set,
+        rows=("data",),
+        columns="method",
+        measures=("J",),
+        data=lambda: ("isolet", "mnist"),
+        published=lambda cell: published2(cell["data"], cell["method"]),
+    ),
+    Table(
+        "sensitivity",
+        "J by the width of the kernel, in mean squared distances, and by the cut of eigenvalues",
+        cells=lambda: [
+            {"data": data, "width": width, "cut": cut}
+            for data in SENSITIVE_SETS
+            for width in WIDTHS
+            for cut in CUTS
+        ],
+        run=run_sensitive,
+        rows=("data", "width"),
+        columns="cut",
+        measures=("J", "J before"),
+        data=lambda: ("isolet", "mnist"),
+    ),
+    Table(
+        "noise",
+        "J when a share of 50 pairs is wrong",
+        cells=lambda: [
+            {"data": data, "method": method, "wrong": wrong}
+            for data in NOISY_SETS
+            for method in ("must-links", "both kinds")
+            for wrong in SHARES_WRONG
+        ],
+        run=run_noisy,
+        rows=("data", "method"),
+        columns="wrong",
+        measures=("J",),
+        data=lambda: ("isolet", "mnist"),
+    ),
+    Table(
+        "beyond",
+        "Cannot-links and triples beside must-links: J and ARI of k-means",
+        cells=lambda: [{"data": data, "answers": kind} for data in BEYOND_SETS for kind in KINDS],
+        run=run_beyond,
+        rows=("data",),
+        columns="answers",
+        measures=("J", "ARI"),
+        data=lambda: ("isolet", "mnist"),
+    ),
+)
+
+
+def published2(data: str, method: str) -> str:
+    """The figure of table 2, where there is one; the paper does not run the full method there."""
+    names = tuple(name for name in TABLE2_METHODS if name != "full")
+    return dict(zip(names, PUBLISHED2[data].split())).get(method, "")
