@@ -178,6 +178,10 @@ def test_where_directions_are_left_out_no_gap_is_claimed(monkeypatch):
     data, answers = spiral_with_pairs()
     space = SimpleNPK(n_components=3).fit(data.X, constraints=answers)
     assert np.isnan(space.gap_)
+    monkeypatch.setattr(simple_npk, "LEAST_GAIN", -1)
+    thorough = SimpleNPK(n_components=3).fit(data.X, constraints=answers)
+    assert space.n_iter_ < thorough.n_iter_
+    assert_allclose(space.bound_, thorough.bound_, rtol=0.02)
     assert space.embedding_.shape[1] <= 3
 
 

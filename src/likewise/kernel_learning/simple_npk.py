@@ -47,6 +47,8 @@ LOSSES = ("linear", "hinge", "squared_hinge")
 SMALL = 1500  # rows up to which all eigenvalues are found, densely
 COUNTED = 3000  # rows of pairs up to which positive eigenvalues are counted first
 LANCZOS_TOL = 1e-9
+LEAST_GAIN = 1e-3  # of the dual in a step, where directions are left out and no gap is certified
+JUST_ABOVE = 1.2  # times it: the hinges start with few directions, each dear on a large graph
 ABOVE_LEAST = 4.0  # times the least cost that leaves a kernel: good on three sets, 20 to 200 pairs
 
 
@@ -55,7 +57,8 @@ class SimpleNPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     The cousin of ``NPK`` for many rows and many pairs: where that minimizes the kernel's size, this
     bounds it, and an eigen-solver does the rest. The linear loss takes one decomposition, but goes
-    on pulling pairs that are well satisfied; the others stop at the margin.
+    on pulling pairs that are well satisfied; the others stop at the margin and take some twenty, so
+    use the linear one beyond 20,000 rows.
 
     Parameters
     ----------
@@ -304,7 +307,9 @@ def maximize_dual(problem: BoundedProblem, *, tol: float, max_iter: int) -> Boun
     costs = problem.costs
     if problem.loss == "linear":
         return kernel_of(problem, costs, 1)
-    best = kernel_of(problem, costs / 2, 0)
+    least = least_cost(problem.L, problem.over.matrix(costs))
+    start = costs * min(0.5, JUST_ABOVE * least)
+    best = kernel_of(problem, start, 0)
     upper = None if problem.loss == "squared_hinge" else costs
 
     def value_and_slope(a):
@@ -316,16 +321,21 @@ def maximize_dual(problem: BoundedProblem, *, tol: float, max_iter: int) -> Boun
             best = found
         return -found.dual, -2 * slack
 
+    last = -np.inf
+
     def stop_when_certified(_):
-        nonlocal best
+        nonlocal best, last
         best = best._replace(n_iter=best.n_iter + 1)
-        if best.gap <= tol:
+        if best.gap <= tol or (
+            np.isnan(best.gap) and best.dual - last <= LEAST_GAIN * abs(best.dual)
+        ):
             raise StopIteration
+        last = best.dual
 
     bounds = [(0, None)] * len(costs) if upper is None else list(zip(np.zeros(len(costs)), upper))
     outcome = minimize(
         value_and_slope,
-        costs / 2,
+        start,
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
