@@ -170,6 +170,19 @@ def demo(output: str, answers: int, random_state: int) -> None:
 @features_option
 @click.option("--text-column", metavar="NAME", help="Column of text to show in the report.")
 @click.option(
+    "--engine",
+    type=click.Choice(("local", "dask")),
+    default="local",
+    show_default=True,
+    metavar="NAME",
+    help="dask reads a .parquet or .npy file block by block, on a Dask cluster.",
+)
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Of that cluster, such as tcp://10.0.0.1:8786.  [default: processes on this machine]",
+)
+@click.option(
     "--image-shape",
     type=ImageShape(),
     metavar="HxW",
@@ -188,6 +201,8 @@ def cluster(
     id_column: str | None,
     features: str | None,
     text_column: str | None,
+    engine: str,
+    scheduler: str | None,
     image_shape: tuple[int, ...] | None,
     random_state: int,
 ) -> None:
@@ -196,6 +211,7 @@ def cluster(
     \b
     likewise cluster data.csv -c answers.csv -k 10 --report report.html
     likewise cluster data.csv -c answers.csv | head
+    likewise cluster big.parquet -c answers.csv -k 10 --engine dask
 
     DATA is a .csv, .parquet or .npy file. Every column must hold numbers, but for one of ids.
     Without answers the rows are clustered as they are.
@@ -203,6 +219,12 @@ def cluster(
     output = _check_output(output, data)
     _check_side_files(report, model)
     _check_method(method, clusters, report)
+    _check_engine(engine, scheduler, method, data, report)
+    if engine == "dask":
+        front_door = _make_front_door(method, clusters, standardize, random_state)
+        columns = {"id_column": id_column, "features": _names(features)}
+        _cluster_on_dask(front_door, data, answers, output, model, scheduler, columns)
+        return
     from likewise.constraints import Constraints, check_constraints
     from likewise.datasets.files import read_rows, write_clusters
     from likewise.model_file import save_model
@@ -503,6 +525,42 @@ def reproduce(
     run_tables(paper, table, n_runs=runs, n_jobs=jobs, say=click.echo, **folders)
 
 
+def _cluster_on_dask(
+    front_door,
+    data: str,
+    answers: str | None,
+    output: str,
+    model: str | None,
+    scheduler: str | None,
+    columns: dict,
+) -> None:
+    """The front door over blocks, which the workers of a cluster read, map and assign."""
+    from joblib import parallel_config
+
+    from likewise.constraints import Constraints, check_constraints
+    from likewise.datasets.files import write_clusters
+    from likewise.model_file import save_model
+    from likewise.scale import connect
+    from likewise.scale.files import open_rows
+
+    with connect(scheduler) as client, parallel_config("dask"):
+        blocks, ids = open_rows(data, client=client, **columns)
+        n_rows, n_features = blocks.shape
+        said = None if answers is None else Constraints.read(answers, n_samples=n_rows, ids=ids)
+        constraints = check_constraints(said, n_samples=n_rows)
+        where = f"in {len(blocks)} blocks, {len(client.nthreads())} workers"
+        _tell(f"{n_rows} rows, {n_features} features, {constraints.n_answers} answers; {where}")
+        _tell_conflicts(constraints)
+        fitted = front_door.fit(blocks, constraints=constraints)
+    _tell_choice(fitted, constraints)
+    if model is not None:
+        save_model(fitted, model)
+        _tell(f"model in {model}")
+    write_clusters(output, fitted.labels_, ids)
+    if output != "-":
+        _tell(f"clusters in {output}")
+
+
 def _make_front_door(method: str, n_clusters: int | str, standardize: bool | None, seed: int):
     from likewise.guided import GuidedClustering
     from likewise.kernel_learning import SKLR
@@ -650,6 +708,21 @@ def _check_method(method: str, n_clusters: int | str, report: str | None) -> Non
         raise click.UsageError(f"{method} needs to know how many clusters: -k 10. Or use {doors}.")
     if report is not None:
         raise click.UsageError(f"{method} has nothing to report. Use {doors}.")
+
+
+def _check_engine(
+    engine: str, scheduler: str | None, method: str, data: str, report: str | None
+) -> None:
+    if engine != "dask":
+        if scheduler is not None:
+            raise click.UsageError("--scheduler is for --engine dask.")
+        return
+    if method not in FRONT_DOOR:
+        raise click.UsageError(f"{method} needs all rows in memory. Use --engine local.")
+    if report is not None:
+        raise click.UsageError("A report needs all rows in memory. Use --engine local.")
+    if Path(data).suffix.lower() not in (".parquet", ".npy"):
+        raise click.UsageError("--engine dask reads .parquet and .npy files.")
 
 
 def main(arguments: list[str] | None = None) -> None:

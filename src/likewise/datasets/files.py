@@ -105,7 +105,7 @@ def write_records(path: str | os.PathLike, records: list[dict], document: dict) 
 def write_clusters(path: str | os.PathLike, labels: np.ndarray, ids: Sequence[str] | None) -> None:
     """Write a cluster for every row to .csv, .parquet or .npy; "-" is CSV on stdout."""
     check_output_path(path)
-    names = list(range(len(labels))) if ids is None else list(ids)
+    names = np.arange(len(labels)) if ids is None else list(ids)
     key = "row" if ids is None else ID_COLUMN
     if str(path) == "-":
         _write_csv(sys.stdout, key, names, labels)
@@ -200,6 +200,6 @@ def _is_number(cell) -> bool:
         return False
 
 
-def _write_csv(file, key: str, names: list, labels: np.ndarray) -> None:
+def _write_csv(file, key: str, names: Sequence | np.ndarray, labels: np.ndarray) -> None:
     cells = {key: list(map(str, names)), "cluster": list(map(str, labels.tolist()))}
     table_file.write_csv(cells, file)

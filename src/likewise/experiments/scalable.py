@@ -10,6 +10,7 @@ for every seed, as in the paper.
 from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -100,7 +101,7 @@ def figure_data(seed: int) -> tuple[np.ndarray, np.ndarray, Constraints]:
 
 def figure_space(method: str, X: np.ndarray, answers: Constraints) -> Callable:
     """The map that a method learns from the rows that are not new."""
-    learners = {
+    learners: dict[str, Any] = {
         "RCA": RCA(),
         "RBF": SpectralReweighting(n_landmarks=FIGURE_ROWS, cut=0.0),
         "full": paper_method(FIGURE_ROWS),

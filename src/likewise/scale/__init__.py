@@ -3,12 +3,14 @@
 from likewise.scale.blocks import Blocks, as_blocks
 from likewise.scale.k_means import BlockKMeans
 from likewise.scale.learning import fit, mapped, predict, transform
+from likewise.scale.on_dask import connect
 from likewise.scale.scores import kmeans_error, satisfaction_score, separation_score
 
 __all__ = [
     "BlockKMeans",
     "Blocks",
     "as_blocks",
+    "connect",
     "fit",
     "kmeans_error",
     "mapped",

@@ -11,15 +11,15 @@ last bit.
 """
 
 import os
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib.parallel import get_active_backend
 from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.parallel import Parallel, delayed
@@ -27,12 +27,12 @@ from sklearn.utils.parallel import Parallel, delayed
 from likewise.numerics.array_maps import is_array_elsewhere
 from likewise.numerics.progress import track
 from likewise.numerics.table_file import import_pyarrow
+from likewise.scale.on_dask import import_dask, run_on_dask
 
 CELLS = 2**20  # of a block: 8 MB of float64, which Dask takes as an argument without a word
 FILE_CELLS = 2**22  # opening a file for less takes longer than reading it
 DEVICE_CELLS = 2**26  # a device wants large matrices
 MOST_ROWS = 2**14  # of a block, and eight times so many on a device: mapped rows may be much wider
-AHEAD = 2  # tasks a worker that wait for it, so that it never waits for us
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,40 +200,8 @@ def work(part, function, load, *arguments):
     return function(load(part), *arguments)
 
 
-def run_on_dask(client, parts, function, arguments) -> Iterator[Any]:
-    """Results in order; a few tasks a worker are under way, so that results do not pile up.
-
-    A task holds its arguments, which Dask keeps until it is done: when a worker dies, another does
-    its tasks again from them. Scattered arguments would die with it.
-    """
-    dask = import_dask()
-    task = dask.delayed(function, pure=False)
-    tasks = (task(part, *arguments) for part in parts)
-    if client is None:  # the scheduler of Dask's own choice
-        while few := list(islice(tasks, 4 * (os.cpu_count() or 1))):
-            yield from dask.compute(*few)
-        return
-    n_ahead = AHEAD * max(sum(client.nthreads().values()), 1)
-    under_way = deque(client.compute(one) for one in islice(tasks, n_ahead))
-    while under_way:
-        yield under_way.popleft().result()
-        under_way.extend(client.compute(one) for one in islice(tasks, 1))
-
-
-def import_dask():
-    """Dask with its arrays, or the line that installs it."""
-    try:
-        import dask.array
-        import distributed  # noqa: F401
-    except ImportError:
-        raise ImportError("Dask is not installed. Try: pip install 'likewise[dask]'") from None
-    return dask
-
-
 def _is_parallel() -> bool:
     """Whether a joblib configuration asks for more than one worker."""
-    from joblib.parallel import get_active_backend
-
     backend, n_jobs = get_active_backend()
     return backend.effective_n_jobs(n_jobs) > 1
 
