@@ -1,46 +1,63 @@
 """
-Digits before and after some answers
-====================================
+Images: digits before and after some answers
+============================================
 
-k-means sees pixels. Two hundred answers, "these two belong together" and "these two don't", are
-enough to learn which pixels matter.
+k-means sees pixels, and puts ones beside eights. Two hundred answers, "these two belong together"
+and "these two don't", are enough to learn which differences matter.
 """
 
 import matplotlib.pyplot as plt
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from likewise import ITML, Constraints
+from likewise import Constraints, GuidedClustering
 from likewise.datasets import load_digits
+from likewise.report import plot_map, plot_typical_rows
 
 digits = load_digits()
 X, y = digits.X / 16, digits.y
-answers = Constraints.from_labels(y, n_must_link=100, n_cannot_link=100, random_state=0)
+images = X.reshape(-1, 8, 8)
+print(f"{len(X)} images of 8 x 8 pixels")
 
 # %%
-# Learn the metric and look at the same k-means in both spaces.
-space = ITML(random_state=0).fit(X, constraints=answers)
-before = KMeans(10, n_init=10, random_state=0).fit_predict(X)
-after = KMeans(10, n_init=10, random_state=0).fit_predict(space.transform(X))
-print(
-    f"agreement with the digits: {adjusted_rand_score(y, before):.2f} before, "
-    f"{adjusted_rand_score(y, after):.2f} after"
-)
+# The last hundred images are put aside: they will play the new rows. Of the others, somebody looks
+# at 200 pairs. Here the labels answer; with your own rows you would.
+known, new = slice(0, -100), slice(-100, None)
+answers = Constraints.from_labels(y[known], n_must_link=100, n_cannot_link=100, random_state=0)
+print(answers)
 
 # %%
-# The average image of every cluster.
-figure, axes = plt.subplots(2, 10, figsize=(10, 2.4))
-for row, labels in zip(axes, (before, after)):
-    for cluster, axis in enumerate(row):
-        axis.imshow(X[labels == cluster].mean(axis=0).reshape(8, 8), cmap="gray_r")
-        axis.set_axis_off()
-axes[0, 0].set_title("before", loc="left")
-axes[1, 0].set_title("after", loc="left")
+# One call learns and clusters. It tries several spaces, judges each by answers that it has not
+# seen, and says what it chose and why.
+model = GuidedClustering(n_clusters=10, random_state=0).fit(X[known], constraints=answers)
+print(model.report_)
 
 # %%
-# Which pixels the answers made important: the diagonal of the metric.
-plt.figure(figsize=(2.5, 2.5))
-plt.imshow(space.metric_.diagonal().reshape(8, 8), cmap="magma")
-plt.axis("off")
-plt.title("weight of each pixel")
+# How well do the clusters agree with the digits? 1 is perfect, 0 is chance.
+before = KMeans(10, n_init=10, random_state=0).fit(X[known])
+print(f"k-means:  {adjusted_rand_score(y[known], before.labels_):.2f}")
+print(f"likewise: {adjusted_rand_score(y[known], model.labels_):.2f}")
+
+# %%
+# The same rows before and after. The answers pull the groups apart.
+figure, axes = plt.subplots(1, 2, figsize=(9, 4))
+plot_map(model, X[known], when="before", ax=axes[0])
+plot_map(model, X[known], when="after", ax=axes[1])
 plt.show()
+
+# %%
+# What is in a cluster? Its most typical images, a cluster a line.
+plot_typical_rows(model, X[known], images[known])
+plt.show()
+
+# %%
+# New rows go to the cluster they are nearest to in the learned space. None of these was seen
+# before, and no answer was given about them.
+print(f"on 100 new images: {adjusted_rand_score(y[new], model.predict(X[new])):.2f}")
+
+# %%
+# The whole story as one HTML page, for somebody without Python::
+#
+#     from likewise.report import write_report
+#
+#     write_report("report.html", model, X[known], constraints=answers, images=images[known])

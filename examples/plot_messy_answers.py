@@ -1,0 +1,101 @@
+"""
+A messy answer file: typos, contradictions, wrong answers
+=========================================================
+
+Answers come in a spreadsheet from several people. Some lines cannot be read, some people contradict
+each other, and some answers are just wrong. Here is how each of these shows, and what to do.
+"""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+
+from likewise import (
+    Constraints,
+    COPKMeans,
+    GuidedClustering,
+    InconsistentConstraints,
+    suspect_answers,
+)
+from likewise.datasets import load_wine
+
+wine = load_wine()
+ids = np.array([f"wine-{i:03d}" for i in range(len(wine.X))])
+path = Path(tempfile.mkdtemp()) / "answers.csv"
+
+# %%
+# **Lines that cannot be read.** A file is read whole or not at all. The error names the line and
+# what is wrong with it, so you mend one after the other.
+mended = ["kind,a,b,c,annotator", "must_link,wine-000,wine-001,,ann"]
+for broken, right in (
+    ("must-link,wine-003,wine-004,,bob", "must_link,wine-003,wine-004,,bob"),
+    ("odd_one_out,wine-003,wine-004,,bob", "odd_one_out,wine-003,wine-004,wine-150,bob"),
+    ("cannot_link,wine-003,wine-999,,bob", "cannot_link,wine-003,wine-099,,bob"),
+):
+    path.write_text("\n".join([*mended, broken]) + "\n")
+    try:
+        Constraints.read(path, ids=ids)
+    except ValueError as error:
+        print(f"{broken}\n    {str(error).replace(str(path), path.name)}\n")
+    mended.append(right)
+path.write_text("\n".join(mended) + "\n")
+print(Constraints.read(path, ids=ids))
+
+# %%
+# **Contradictions.** 300 answers of two people, a tenth of them wrong, in one file. Reading it is
+# no problem: contradictions are told, each with the shortest list of answers that shows it, and who
+# gave them.
+told = Constraints.from_labels(wine.y, n_pairs=260, n_odd_one_out=40, noise=0.1, random_state=0)
+who = np.random.default_rng(0).choice(["ann", "bob"], told.n_answers)
+Constraints(
+    ids=ids,
+    must_link=told.must_link,
+    cannot_link=told.cannot_link,
+    odd_one_out=told.odd_one_out,
+    annotators=who,
+).write(path)
+
+answers = Constraints.read(path, ids=ids)
+conflicts = answers.conflicts()
+print(f"{answers}\n{len(conflicts)} contradictions, the plainest of them:")
+for conflict in sorted(conflicts, key=lambda one: len(one.witness))[:3]:
+    people = {answers.answer(i).annotator for i in (conflict.answer, *conflict.witness)}
+    print(f"  {conflict}  [{', '.join(sorted(people))}]")
+
+# %%
+# A method that promises to keep every pair says which it cannot keep. Others live with it.
+pairs = answers.subset(answers.positions("must_link", "cannot_link"))
+try:
+    COPKMeans(3, random_state=0).fit(wine.X, constraints=pairs)
+except InconsistentConstraints as error:
+    print(error)
+
+# %%
+# **Wrong answers.** Not every wrong answer contradicts another. Those that the rest speaks against
+# come first in the list of suspects; ``likewise check`` prints them from the command line, with
+# what every answer costs and which metric the answers speak of.
+X = (wine.X - wine.X.mean(axis=0)) / wine.X.std(axis=0)
+suspects = suspect_answers(X, answers, 3, random_state=0)
+
+
+def is_right(answer):
+    """What the grower of the wine would say."""
+    a, b, *odd = wine.y[list(answer.points)]
+    return (a == b) == (answer.kind != "cannot_link") and a not in odd
+
+
+is_wrong = np.array([not is_right(answers.answer(i)) for i in range(answers.n_answers)])
+doubted = suspects.ranking[: is_wrong.sum()]
+print(f"{is_wrong.sum()} answers are wrong; of as many most doubted {is_wrong[doubted].sum()} are")
+for i in doubted[:3]:
+    print(f"  {answers.answer(i).kind}: {', '.join(ids[list(answers.answer(i).points)])}")
+
+# %%
+# **What it costs.** The front door sets its suspects aside and learns from the rest. Wrong answers
+# cost a little; they don't spoil the clusters.
+for name, some in (("the right ones alone", answers.subset(~is_wrong)), ("all of them", answers)):
+    model = GuidedClustering(3, random_state=0).fit(wine.X, constraints=some)
+    score = adjusted_rand_score(wine.y, model.labels_)
+    print(f"{name}: agreement {score:.2f}, {len(model.suspects_)} answers set aside")
