@@ -14,7 +14,6 @@ from array_api_compat import array_namespace, device, is_array_api_obj, is_numpy
 
 RIDGE = 1e-3  # of the squared distance to the nearest landmark: steadies the local weights
 ROUNDING = 1e-10  # of the mean squared distance to them: keeps the system regular on a landmark
-SAME_ROW = 1e-5  # of |x|^2 + |y|^2: below it rows of float32 are one
 
 
 def is_array_elsewhere(X) -> bool:
@@ -64,8 +63,8 @@ def self_tuning(X, Y, Y_sigmas, training, n_neighbors: int, count_self: bool, le
     nearest = xp.sort(sq_dists, axis=1)
     last = nearest[:, n_neighbors - 1]
     if not count_self:  # a row on top of x is x itself, and the l-th is one further
-        lengths = xp.sum((X - xp.mean(training, axis=0)) ** 2, axis=1)
-        last = xp.where(nearest[:, 0] <= SAME_ROW * lengths, nearest[:, n_neighbors], last)
+        closest = xp.take(training, xp.argmin(sq_dists, axis=1), axis=0)
+        last = xp.where(xp.all(closest == X, axis=1), nearest[:, n_neighbors], last)
     sigmas = xp.sqrt(last)
     sigmas = xp.where(sigmas > 0, sigmas, xp.full_like(sigmas, least))
     sq_dists = sq_dists if training is Y else sq_distances(X, Y)

@@ -1,0 +1,134 @@
+"""Maps and k-means on a device of torch's: its CPU here, and a GPU where there is one."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+
+from likewise import (
+    ITML,
+    LSML,
+    MMC,
+    NPK,
+    RCA,
+    SKLR,
+    Constraints,
+    LogDetPairs,
+    SpectralReweighting,
+    scale,
+)
+from likewise.datasets import load_wine
+
+torch = pytest.importorskip("torch", reason="torch is not installed (extra deep)")
+gpu = pytest.param(
+    "cuda",
+    marks=pytest.mark.skipif(
+        not torch.cuda.is_available(), reason="there is no GPU that torch can use"
+    ),
+)
+DEVICES = ["cpu", gpu]
+LEARNERS = {
+    "ITML": ITML(random_state=0),
+    "RCA": RCA(),
+    "MMC": MMC(),
+    "LSML": LSML(),
+    "SKLR gaussian": SKLR(C=1.0, random_state=0),
+    "SKLR gaussian, landmarks": SKLR(C=1.0, n_landmarks=60, random_state=0),
+    "SKLR rbf": SKLR(C=1.0, start="rbf", n_landmarks=60, random_state=0),
+    "SKLR linear": SKLR(C=1.0, start="linear", random_state=0),
+    "SKLR cosine": SKLR(C=1.0, start="cosine", random_state=0),
+    "LogDetPairs polynomial": LogDetPairs(start="polynomial", random_state=0),
+    "SpectralReweighting": SpectralReweighting(n_landmarks=60, random_state=0),
+    "SpectralReweighting again": SpectralReweighting(n_landmarks=60, n_iter=3, random_state=0),
+    "SpectralReweighting gaussian": SpectralReweighting(
+        start="gaussian", n_landmarks=60, random_state=0
+    ),
+    "SpectralReweighting linear": SpectralReweighting(
+        start="linear", n_landmarks=60, random_state=0
+    ),
+    "SpectralReweighting cosine": SpectralReweighting(
+        start="cosine", n_landmarks=60, random_state=0
+    ),
+    "SpectralReweighting polynomial": SpectralReweighting(
+        start="polynomial", n_landmarks=60, random_state=0
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def wine():
+    data = load_wine()
+    X = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
+    return X, Constraints.from_labels(data.y, n_pairs=40, n_closer=20, random_state=0)
+
+
+@pytest.mark.filterwarnings("ignore:.*cannot use:UserWarning")
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_device_maps_as_the_learner_does(wine, name, device):
+    X, answers = wine
+    space = LEARNERS[name].fit(X, constraints=answers)
+    expected = space.transform(X)
+    blocks = scale.as_blocks(X, block_rows=70)
+    assert_allclose(scale.transform(space, blocks, device=device), expected, rtol=1e-6, atol=1e-7)
+    X = X.astype(np.float32)
+    space.fit(X, constraints=answers)
+    expected, single = space.transform(X), scale.transform(space, X, device=device)
+    assert single.dtype == np.float32
+    assert_allclose(single, expected, atol=1e-4 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_tensors_are_mapped_where_they_are_and_stay_tensors(wine, device):
+    X, answers = wine
+    space = SpectralReweighting(n_landmarks=60, random_state=0).fit(X, constraints=answers)
+    rows = torch.as_tensor(X).to(device)
+    Z = scale.transform(space, rows)
+    assert Z.device == rows.device
+    assert_allclose(Z.cpu().numpy(), space.transform(X), atol=1e-7)
+    assert_array_equal(scale.mapped(space, rows).take([3, 99, 7]).cpu(), Z[[3, 99, 7]].cpu())
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_k_means_on_a_device_is_k_means(wine, device, dtype):
+    X = wine[0].astype(dtype)
+    here = scale.BlockKMeans(3, random_state=0).fit(scale.as_blocks(X, block_rows=50))
+    moved = scale.BlockKMeans(3, device=device, random_state=0)
+    moved.fit(scale.as_blocks(X, block_rows=50))
+    assert_array_equal(moved.labels_, here.labels_)
+    assert_allclose(moved.cluster_centers_, here.cluster_centers_, rtol=1e-4, atol=1e-5)
+    there = scale.BlockKMeans(3, random_state=0).fit(torch.as_tensor(X).to(device))
+    assert_array_equal(there.labels_, here.labels_)
+    assert_array_equal(there.predict(torch.as_tensor(X).to(device)), here.labels_)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_an_empty_cluster_is_filled_on_a_device_too(device):
+    X = np.array([[0.0], [1.0], [2.5], [10.0], [11.7], [30.0]])
+    start = np.array([[1.0], [10.0], [500.0], [600.0]])
+    here = scale.BlockKMeans(4, init=start, tol=0).fit(X)
+    there = scale.BlockKMeans(4, init=start, tol=0, device=device).fit(X)
+    assert_array_equal(there.labels_, here.labels_)
+
+
+def test_what_a_device_cannot_do_is_named(wine):
+    X, _ = wine
+    with pytest.raises(TypeError, match="NPK is not mapped on a device"):
+        scale.transform(NPK().fit(X), X, device="cpu")
+    with pytest.raises(TypeError, match="SKLR is not mapped on a device"):
+        scale.transform(SKLR(C=1.0, start="diffusion").fit(X), X, device="cpu")
+    with pytest.raises(TypeError, match=r'SKLR\(loss="paper"\)'):
+        scale.transform(SKLR(loss="paper").fit(X), X, device="cpu")
+    sparse = SpectralReweighting(n_landmarks=60, random_state=0).fit(csr_array(X))
+    with pytest.raises(TypeError, match="landmarks are sparse"):
+        scale.transform(sparse, X, device="cpu")
+    dense = SpectralReweighting(n_landmarks=60, random_state=0).fit(X)
+    with pytest.raises(TypeError, match="takes dense rows"):
+        scale.transform(dense, csr_array(X), device="cpu")
+
+    def own(A, B):
+        return A @ B.T
+
+    with pytest.raises(TypeError, match="is not known to a device"):
+        scale.transform(SKLR(C=1.0, start=own).fit(X), X, device="cpu")
