@@ -6,7 +6,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import likewise
-from docs.tools import bibliography
+from docs.tools import bibliography, problems
 
 project = "likewise"
 author = "The likewise developers"
@@ -20,14 +20,24 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 autosummary_generate = True
+templates_path = ["_templates"]
 numpydoc_show_class_members = False
 html_theme = "pydata_sphinx_theme"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
 html_title = "likewise"
 html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False}
 html_show_sourcelink = False
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 myst_enable_extensions = ["dollarmath"]
-exclude_patterns = ["_build", "auto_examples/**/*.ipynb", "changes", "decisions", "tools"]
+exclude_patterns = [
+    "_build",
+    "auto_examples/**/*.ipynb",
+    "changes",
+    "decisions",
+    "tools",
+    "_templates",
+]
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
@@ -42,3 +52,4 @@ def setup(app):
     app.connect("source-read", bibliography.fill_in)
     # before numpydoc, which turns the section into something else
     app.connect("autodoc-process-docstring", bibliography.link_references, priority=400)
+    app.connect("autodoc-process-docstring", problems.tell_problem, priority=600)
