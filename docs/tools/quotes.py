@@ -71,7 +71,8 @@ def print_like(figure: str, values: list[float]) -> str:
         digits = len(old.partition(".")[2])
         if round(abs(value - float(old.replace(",", ""))), 9) <= 0.5 * 10**-digits:
             return old  # .5 may have been rounded either way
-        new = f"{value:+,.{digits}f}" if old[0] == "+" else f"{value:,.{digits}f}"
+        comma = "" if re.search(r"\d{4}", old.partition(".")[0]) else ","
+        new = f"{value:{'+' if old[0] == '+' else ''}{comma}.{digits}f}"
         return re.sub(r"^([-+]?)0\.", r"\1.", new) if old.lstrip("-+").startswith(".") else new
 
     return re.sub(r"[-+]?(?:\d[\d,]*)?\.?\d+", printed, figure)

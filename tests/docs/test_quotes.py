@@ -125,6 +125,7 @@ def test_figures_are_printed_as_they_were():
     assert print_like("0.05", [0.061, 0.02]) == "0.06"
     assert print_like("22 times", [24.7]) == "25 times"
     assert print_like("1,234", [2345.2]) == "2,345"
+    assert print_like("1234", [2345.2]) == "2345"
     assert print_like(".5", [0.55]) == ".5"  # either rounding of a half will do
     assert print_like("-.13", [0.02]) == ".02"
 
