@@ -23,9 +23,9 @@ $(VENV)/.core: pyproject.toml | $(VENV)/.made
 	@test -e $(VENV)/.dev || { echo "installing likewise into $(VENV) ..."; $(PIP) install -e '.[plot]'; }
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml requirements/ci.txt | $(VENV)/.made
+$(VENV)/.dev: pyproject.toml requirements/ci.txt requirements/cpu.txt | $(VENV)/.made
 	@echo "installing the pinned developer environment into $(VENV) ..."
-	@$(PIP) install -r requirements/ci.txt
+	@$(PIP) install -r requirements/ci.txt -r requirements/cpu.txt
 	@$(PIP) install --no-deps -e .
 	@touch $@
 
@@ -45,7 +45,7 @@ test: $(VENV)/.dev lint  ## lint and all tests, with the pinned versions
 
 test-latest:  ## the same tests with the newest release of everything, in .venv-latest
 	@$(PYTHON) -m venv .venv-latest
-	@.venv-latest/bin/python -m pip --disable-pip-version-check -q install -U -e '.[dev]'
+	@.venv-latest/bin/python -m pip --disable-pip-version-check -q install -U -e '.[dev,deep]'
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-latest/bin/pytest -n 2
 
 soak: $(VENV)/.dev  ## a million random constraint sets and 20,000 commands: no crash but named errors

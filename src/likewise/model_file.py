@@ -38,6 +38,7 @@ ESTIMATORS = {
     "AnswerSearchCV": "likewise.evaluation.search.AnswerSearchCV",
     "BlockKMeans": "likewise.scale.k_means.BlockKMeans",
     "COPKMeans": "likewise.cluster.cop_kmeans.COPKMeans",
+    "DeepConstrainedClustering": "likewise.deep.clustering.DeepConstrainedClustering",
     "GuidedClustering": "likewise.guided.clustering.GuidedClustering",
     "ITML": "likewise.metric_learning.itml.ITML",
     "KMedoids": "likewise.cluster.k_medoids.KMedoids",

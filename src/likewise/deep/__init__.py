@@ -1,0 +1,8 @@
+"""Deep constrained clustering: codes of rows learned by a network, and clusters in them.
+
+The only room that uses torch, and only to fit: a fitted model is plain arrays.
+"""
+
+from likewise.deep.clustering import DeepConstrainedClustering
+
+__all__ = ["DeepConstrainedClustering"]

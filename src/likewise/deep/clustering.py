@@ -1,0 +1,396 @@
+"""DeepConstrainedClustering: the door to the room. torch is imported when something is fitted."""
+
+import warnings
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, check_scalar, validate_data
+
+from likewise.cluster.checks import check_choice, order_clusters
+from likewise.constraints import Constraints, check_constraints
+from likewise.deep.mapping import assign, encode
+from likewise.deep.settings import LOSSES, SCHEDULES, Settings
+from likewise.evaluation.held_out import is_judgeable
+from likewise.evaluation.search import MIN_HELD_OUT
+
+EPOCHS = {"short": 30, "layer-wise": 500, "none": 0}  # of pretraining, unless told otherwise
+WEIGHTS = (
+    "must_link_weight",
+    "cannot_link_weight",
+    "triple_weight",
+    "kl_weight",
+    "reconstruction_weight",
+    "size_weight",
+    "difficulty_weight",
+)
+
+
+class DeepConstrainedClustering(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+):
+    """Learn codes of the rows in a neural network, from the rows and the answers, and cluster them.
+
+    An autoencoder finds codes that rows can be made from again; answers of every kind then pull the
+    codes together and apart while clusters form in them. Use it for many rows of raw
+    values, images above all, with some thousand pairs. With some hundred rows, or features that
+    are good already, :class:`likewise.GuidedClustering` does as well in a second. Needs the extra
+    `deep` (torch) to fit; a fitted model works without.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters to find.
+    loss : {"angular", "student"}, default="angular"
+        What a pair of codes is judged by. "angular": the angle between codes on the unit sphere;
+        the centers follow their codes. "student": Student-t assignments to centers that are
+        trained too, as in the papers.
+    t_power : {1, 2}, default=1
+        Power of Student's t: 1 as in the papers, 2 as in the code of zhang2021, which is sharper.
+    widths : tuple of int, default=(500, 500, 2000, 10)
+        Units of the encoder's layers, the code last; the decoder mirrors them. Wider learns more
+        and takes longer.
+    pretraining : {"short", "layer-wise", "none"}, default="short"
+        How codes are learned before clusters: the whole network at once, or the papers' schedule
+        layer by layer, which takes many times longer.
+    pretraining_epochs : int, default=None
+        Passes over the rows in pretraining; None is 30, layer-wise 500 (and 300 for each layer).
+    image_shape : tuple of int, default=None
+        Height and width when rows are images of one channel: each is then turned, stretched,
+        sheared and shifted a little, anew every time it is seen. The greatest gain there is, for
+        digits; leave it out where such changes would change what an image is.
+    must_link_weight, cannot_link_weight : float, default=1.0
+        What the pairs of each kind count, as a mean over all pairs. Raising both fits the pairs
+        more closely, and the rows less.
+    triple_weight : float, default=1.0
+        The same for triples: odd_one_out, closer and undecided.
+    kl_weight : float, default=0.1
+        What certain clusters count. Raising it trusts the clusters that codes form by themselves.
+    reconstruction_weight : float, default=1.0
+        What making rows from codes again counts.
+    size_weight : float, default=0.0
+        What equal sizes of the clusters count.
+    difficulty_weight : float, default=0.1
+        What `ease` counts, when `fit` is given it.
+    drop_share : float, default=None
+        Leave out this share of the pairs that cost the clusters something, the most costly, and
+        all pairs that cost nothing, anew before every epoch. None learns from all pairs.
+    batch_size : int, default=512
+        Rows of a step. Larger is faster on a GPU, and learns less in an epoch.
+    learning_rate : float, default=0.001
+        Of Adam.
+    decay : bool, default=True
+        Whether the learning rate falls to 0 over `max_epochs`, so that clusters settle.
+    max_epochs : int, default=80
+        Passes over the rows while clusters form.
+    tol : float, default=0.001
+        Training ends when a smaller share of the rows than this changes its cluster in an epoch.
+    held_out_share : float, default=0.0
+        Share of the answers not learned from but used to find the best epoch; at least 20 of them
+        must be usable, else all are learned from. For answers that are often wrong.
+    patience : int, default=10
+        Epochs without a better score on the held-out answers before training ends.
+    n_init : int, default=20
+        Starts of k-means on the codes.
+    device : str, default=None
+        Where to train, as torch names it: "cpu", "cuda". None is a GPU if there is one. The same
+        seed gives the same result on the CPU; GPUs add in any order.
+    checkpoint : str or path, default=None
+        File that the state of training goes to about every 30 seconds. A fit that was killed goes
+        on from it when called again with the same rows, answers and settings; it is removed when
+        training ends.
+    random_state : int, RandomState instance or None, default=None
+        Draws the first weights, the order of the rows, the warps and the starts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+    cluster_centers_ : ndarray of shape (n_clusters, n_code)
+    encoder_, decoder_ : list of (ndarray, ndarray)
+        Weights (n_inputs, n_outputs) and biases of every layer.
+    offset_, scale_ : ndarray of shape (n_features,), float
+        Rows are centered and divided by one number before the first layer.
+    objective_ : ndarray of shape (n_iter_,)
+        Mean loss of each epoch.
+    n_kept_ : ndarray of shape (n_iter_,)
+        Pairs learned from in each epoch.
+    held_out_ : ndarray
+        Share of the held-out answers foretold before each epoch; empty without any.
+    n_iter_ : int
+        Epochs made.
+    n_answers_used_ : int
+        Answers learned from.
+
+    References
+    ----------
+    randel2021, zhang2021, zhang2025, guo2018, xie2016
+
+    See Also
+    --------
+    likewise.GuidedClustering : For fewer rows, or features that are good already.
+
+    Examples
+    --------
+    >>> from likewise import Constraints
+    >>> from likewise.datasets import load_digits
+    >>> from likewise.deep import DeepConstrainedClustering
+    >>> digits = load_digits().take(range(300))
+    >>> answers = Constraints.from_labels(digits.y, n_pairs=600, random_state=0)
+    >>> model = DeepConstrainedClustering(
+    ...     10, widths=(50, 5), pretraining_epochs=2, max_epochs=4, tol=0.5, batch_size=100,
+    ...     random_state=0,
+    ... )
+    >>> model.fit(digits.X, constraints=answers).transform(digits.X[:7]).shape
+    (7, 5)
+    """
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        loss="angular",
+        t_power=1,
+        widths=(500, 500, 2000, 10),
+        pretraining="short",
+        pretraining_epochs=None,
+        image_shape=None,
+        must_link_weight=1.0,
+        cannot_link_weight=1.0,
+        triple_weight=1.0,
+        kl_weight=0.1,
+        reconstruction_weight=1.0,
+        size_weight=0.0,
+        difficulty_weight=0.1,
+        drop_share=None,
+        batch_size=512,
+        learning_rate=1e-3,
+        decay=True,
+        max_epochs=80,
+        tol=1e-3,
+        held_out_share=0.0,
+        patience=10,
+        n_init=20,
+        device=None,
+        checkpoint=None,
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.loss = loss
+        self.t_power = t_power
+        self.widths = widths
+        self.pretraining = pretraining
+        self.pretraining_epochs = pretraining_epochs
+        self.image_shape = image_shape
+        self.must_link_weight = must_link_weight
+        self.cannot_link_weight = cannot_link_weight
+        self.triple_weight = triple_weight
+        self.kl_weight = kl_weight
+        self.reconstruction_weight = reconstruction_weight
+        self.size_weight = size_weight
+        self.difficulty_weight = difficulty_weight
+        self.drop_share = drop_share
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.decay = decay
+        self.max_epochs = max_epochs
+        self.tol = tol
+        self.held_out_share = held_out_share
+        self.patience = patience
+        self.n_init = n_init
+        self.device = device
+        self.checkpoint = checkpoint
+        self.random_state = random_state
+
+    def fit(self, X, y=None, *, constraints=None, ease=None):
+        """Train the network and cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : Ignored
+        constraints : Constraints, default=None
+            Answers of every kind about rows of X, with their weights.
+        ease : array-like of shape (n_samples,), default=None
+            How easy each row is to place: above 0 rewards a certain assignment, below 0 an
+            uncertain one, 0 says nothing.
+
+        Returns
+        -------
+        self
+        """
+        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        constraints = check_constraints(constraints, n_samples=len(X))
+        settings = self._check_settings(X)
+        ease = check_ease(ease, len(X))
+        rng = check_random_state(self.random_state)
+        seed = int(rng.randint(2**31 - 1))
+        learned, held_out = hold_out(constraints, self.held_out_share, seed)
+        trained = import_training().train(
+            np.ascontiguousarray(X, dtype=np.float32),
+            learned,
+            held_out,
+            ease,
+            settings,
+            device=self.device,
+            seed=seed,
+            checkpoint=self.checkpoint,
+            named_seed=None if self.random_state is None else seed,
+        )
+        self.labels_, order = order_clusters(trained.labels, self.n_clusters)
+        self.cluster_centers_ = trained.centers[order]
+        self.encoder_, self.decoder_ = trained.encoder, trained.decoder
+        self.offset_, self.scale_ = trained.offset, trained.scale
+        self.objective_, self.n_kept_ = trained.objective, trained.n_kept
+        self.held_out_, self.n_iter_ = trained.held_out, len(trained.objective)
+        self.n_answers_used_ = int(np.count_nonzero(learned.weights > 0))
+        self._n_features_out = self.cluster_centers_.shape[1]
+        if not trained.converged:
+            warnings.warn(
+                f"DeepConstrainedClustering stopped at max_epochs={self.max_epochs} while "
+                f"{trained.changed:.1%} of the rows still changed their cluster. Raise max_epochs "
+                "or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def transform(self, X):
+        """The codes of rows, new ones or old.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_code)
+            In the float type of X; of length 1 when ``loss="angular"``.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        on_sphere = self.loss == "angular"
+        return encode(X, self.encoder_, self.offset_, self.scale_, on_sphere=on_sphere)
+
+    def predict_proba(self, X):
+        """How surely rows belong to each cluster.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+            The soft assignments that training used: rows sum to 1.
+        """
+        check_is_fitted(self)
+        codes = np.asarray(encode_plain(self, X))
+        t_power = self.t_power if self.loss == "student" else None
+        return assign(codes, self.cluster_centers_.astype(codes.dtype), t_power=t_power)
+
+    def predict(self, X):
+        """The cluster of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self.predict_proba(X).argmax(axis=1)
+
+    def _check_settings(self, X) -> Settings:
+        """What training reads, or one error."""
+        n_samples, n_features = X.shape
+        check_choice("loss", self.loss, LOSSES)
+        check_choice("pretraining", self.pretraining, SCHEDULES)
+        for name in ("n_clusters", "batch_size", "n_init", "max_epochs", "patience"):
+            check_scalar(getattr(self, name), name, (int, np.integer), min_val=1)
+        check_scalar(self.t_power, "t_power", (int, np.integer), min_val=1, max_val=2)
+        for name in (*WEIGHTS, "tol"):
+            check_scalar(getattr(self, name), name, (int, float, np.number), min_val=0)
+        check_scalar(
+            self.learning_rate,
+            "learning_rate",
+            (int, float),
+            min_val=0,
+            include_boundaries="neither",
+        )
+        if self.drop_share is not None:
+            check_scalar(self.drop_share, "drop_share", (int, float), min_val=0, max_val=1)
+        check_scalar(
+            self.held_out_share,
+            "held_out_share",
+            (int, float),
+            min_val=0,
+            max_val=1,
+            include_boundaries="left",
+        )
+        if n_samples < self.n_clusters:
+            raise ValueError(
+                f"n_samples={n_samples} should be >= n_clusters={self.n_clusters}. "
+                "Lower n_clusters, or give more rows."
+            )
+        if self.image_shape is not None and np.prod(self.image_shape) != n_features:
+            raise ValueError(
+                f"image_shape={tuple(self.image_shape)} has {np.prod(self.image_shape)} values, "
+                f"but X has {n_features} features."
+            )
+        epochs = self.pretraining_epochs
+        if epochs is None:
+            epochs = EPOCHS[self.pretraining]
+        check_scalar(epochs, "pretraining_epochs", (int, np.integer), min_val=0)
+        names = [name for name in Settings.__dataclass_fields__ if name != "pretraining_epochs"]
+        given = {name: getattr(self, name) for name in names}
+        given["widths"] = tuple(int(width) for width in self.widths)
+        if self.image_shape is not None:
+            given["image_shape"] = tuple(int(side) for side in self.image_shape)
+        return Settings(**given, pretraining_epochs=int(epochs))
+
+
+def import_training():
+    """The part of the room that needs torch, or one error that says how to get it."""
+    try:
+        from likewise.deep import training
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise ImportError(
+            "DeepConstrainedClustering needs torch to fit. pip install 'likewise[deep]'"
+        ) from None
+    return training
+
+
+def encode_plain(model: DeepConstrainedClustering, X) -> np.ndarray:
+    """Codes as an array, whatever set_output says."""
+    transform = DeepConstrainedClustering.transform
+    return getattr(transform, "__wrapped__", transform)(model, X)
+
+
+def hold_out(constraints: Constraints, share: float, seed: int) -> tuple[Constraints, Constraints]:
+    """Answers to learn from and answers to stop by; none of the latter when too few are usable."""
+    nothing = constraints.subset(np.zeros(constraints.n_answers, dtype=bool))
+    if not share:
+        return constraints, nothing
+    learned, held_out = constraints.split(1 - share, random_state=seed)
+    if np.count_nonzero(is_judgeable(held_out)) < MIN_HELD_OUT:
+        return constraints, nothing
+    return learned, held_out
+
+
+def check_ease(ease, n_samples: int) -> np.ndarray | None:
+    """One finite number a row, or None; all zeros say nothing and are None too."""
+    if ease is None:
+        return None
+    ease = np.asarray(ease, dtype=np.float32)
+    if ease.shape != (n_samples,) or not np.isfinite(ease).all():
+        raise ValueError(f"ease has shape {ease.shape}, but there are {n_samples} rows of X.")
+    return ease if ease.any() else None

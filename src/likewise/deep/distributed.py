@@ -1,0 +1,76 @@
+"""Several processes as one: torch's own data parallelism, when torchrun started the program.
+
+Every process holds all rows and draws the same plan; of each batch it takes its share, and the
+gradients are averaged. One process is the case of a world of 1: the same code runs.
+"""
+
+import os
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import torch
+from torch import distributed, nn
+
+
+class World(NamedTuple):
+    rank: int
+    size: int
+
+    @property
+    def is_alone(self) -> bool:
+        return self.size == 1
+
+
+@contextmanager
+def joined(device_type: str):
+    """The world this process belongs to; joined here if torchrun named one and nobody has yet."""
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1 and not distributed.is_initialized():
+        yield World(0, 1)
+        return
+    opened = not distributed.is_initialized()
+    if opened:
+        distributed.init_process_group("nccl" if device_type == "cuda" else "gloo")
+    try:
+        yield World(distributed.get_rank(), distributed.get_world_size())
+    finally:
+        if opened:
+            distributed.destroy_process_group()
+
+
+def local_device(named: str | None) -> torch.device:
+    """The device meant: None is a GPU when there is one; of several GPUs this process's own."""
+    if named is None:
+        named = "cuda" if torch.cuda.is_available() else "cpu"
+    device = torch.device(named)
+    if device.type == "cuda" and device.index is None:
+        return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+    return device
+
+
+def wrap(module: nn.Module, world: World) -> nn.Module:
+    """The module, averaging its gradients over the world."""
+    return module if world.is_alone else nn.parallel.DistributedDataParallel(module)
+
+
+def agree(number: int, world: World, device) -> int:
+    """The first process's number."""
+    if world.is_alone:
+        return number
+    told = torch.tensor(number, device=device)
+    distributed.broadcast(told, src=0)
+    return int(told)
+
+
+def gather_parts(function, rows, world: World):
+    """function(rows) of all rows, each process having worked on its share of them."""
+    if world.is_alone:
+        return function(rows)
+    share = -(-len(rows) // world.size)
+    starts = [min(r * share, len(rows) - share) for r in range(world.size)]
+    part = function(rows[starts[world.rank] :][:share]).contiguous()
+    parts = [torch.empty_like(part) for _ in starts]
+    distributed.all_gather(parts, part)
+    whole = torch.empty(len(rows), *part.shape[1:], dtype=part.dtype, device=part.device)
+    for start, one in zip(starts, parts):  # the last shares may overlap
+        whole[start : start + share] = one
+    return whole

@@ -1,0 +1,78 @@
+"""One step of the optimizer, as it comes on the CPU, and captured once and replayed on a GPU.
+
+A step of this network is some hundred small kernels; launching them takes a GPU's host longer than
+running them. A CUDA graph launches all of them at once. What a step reads (rows, plans, weights,
+targets) therefore stays where it is in memory and is overwritten, never replaced.
+"""
+
+from collections.abc import Callable
+
+import torch
+
+N_WARM = 3  # steps before the capture, for libraries that set themselves up in the first ones
+
+
+def adam(parameters, learning_rate: float):
+    """Adam with its moments there from the start, so that they can be saved and put back."""
+    parameters = list(parameters)
+    on_gpu = parameters[0].is_cuda
+    rate = torch.tensor(learning_rate, device=parameters[0].device) if on_gpu else learning_rate
+    optimizer = torch.optim.Adam(parameters, lr=rate, fused=True, capturable=on_gpu)
+    for p in parameters:
+        optimizer.state[p] = {
+            "step": torch.zeros((), device=p.device),
+            "exp_avg": torch.zeros_like(p),
+            "exp_avg_sq": torch.zeros_like(p),
+        }
+    return optimizer
+
+
+def set_rate(optimizer, rate: float) -> None:
+    """Change the learning rate, in place where a captured step reads it."""
+    for group in optimizer.param_groups:
+        if isinstance(group["lr"], torch.Tensor):
+            group["lr"].fill_(rate)
+        else:
+            group["lr"] = rate
+
+
+def tensors_of(optimizer) -> list[torch.Tensor]:
+    """Everything a step changes, in a fixed order: parameters, then the optimizer's own."""
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    moments = [optimizer.state[p][name] for p in parameters for name in sorted(optimizer.state[p])]
+    return [*(p.detach() for p in parameters), *moments]
+
+
+def make_step(loss_of: Callable, optimizer, inputs, *, captured: bool) -> Callable:
+    """A function of the same inputs that takes one step and returns the loss, a tensor."""
+
+    def step(*given):
+        optimizer.zero_grad(set_to_none=True)
+        loss = loss_of(*given)
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    if not captured:
+        return step
+    fixed = [one.clone() for one in inputs]
+    before = [one.clone() for one in tensors_of(optimizer)]
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(N_WARM):
+            step(*fixed)
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        loss = step(*fixed)
+    for now, then in zip(tensors_of(optimizer), before):  # the warm steps never happened
+        now.copy_(then)
+
+    def replay(*given):
+        for mine, yours in zip(fixed, given):
+            mine.copy_(yours, non_blocking=True)
+        graph.replay()
+        return loss
+
+    return replay

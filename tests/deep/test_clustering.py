@@ -1,0 +1,164 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+torch = pytest.importorskip("torch")
+
+from likewise import Constraints, load_model, save_model  # noqa: E402
+from likewise.deep import DeepConstrainedClustering, clustering  # noqa: E402
+from likewise.deep.clustering import hold_out  # noqa: E402
+from likewise.deep.networks import Autoencoder, Clusterer, start_weights  # noqa: E402
+from tests.deep.problems import draw_blobs  # noqa: E402
+
+SMALL = {"widths": (8, 4), "pretraining_epochs": 4, "max_epochs": 6, "tol": 1.0, "device": "cpu"}
+
+
+@parametrize_with_checks(
+    [
+        DeepConstrainedClustering(2, batch_size=16, n_init=5, **SMALL),
+        DeepConstrainedClustering(2, loss="student", batch_size=16, n_init=5, **SMALL),
+    ]
+)
+def test_scikit_learn_accepts_it(estimator, check):
+    check(estimator)
+
+
+def fit_small(loss="angular", X=None, answers=None, **more):
+    X = draw_blobs()[0] if X is None else X
+    model = DeepConstrainedClustering(3, loss=loss, random_state=0, **{**SMALL, **more})
+    return model.fit(X, constraints=answers)
+
+
+@pytest.mark.parametrize("loss", ["angular", "student"])
+def test_numpy_gives_the_codes_and_clusters_that_torch_does(loss):
+    X, _ = draw_blobs()
+    model = fit_small(loss)
+    network = Autoencoder((4, 8, 4), on_sphere=loss == "angular", offset=model.offset_, scale=1.0)
+    network.scale = model.scale_
+    with torch.no_grad():
+        for layer, (weights, bias) in zip(network.encoder, model.encoder_):
+            layer.weight.copy_(torch.as_tensor(weights.T))
+            layer.bias.copy_(torch.as_tensor(bias))
+        module = Clusterer(network, torch.as_tensor(model.cluster_centers_), loss=loss, t_power=1)
+        codes, _, q = module(torch.as_tensor(X))
+    assert_allclose(model.transform(X), codes, rtol=1e-4, atol=1e-5)
+    assert_allclose(model.predict_proba(X), q, rtol=1e-4, atol=1e-5)
+    assert_array_equal(model.predict(X), model.labels_)
+    assert_allclose(model.transform(X.astype(np.float64)), codes, rtol=1e-4, atol=1e-5)
+
+
+def test_weights_start_the_same_wherever_they_are():
+    networks = [Autoencoder((4, 8, 2), on_sphere=True, offset=np.zeros(4), scale=1.0)] * 2
+    for network in networks:
+        start_weights(network, torch.Generator().manual_seed(3))
+    assert_array_equal(*[network.encoder[0].weight.detach() for network in networks])
+    assert networks[0].encoder[0].weight.abs().max() <= 0.5  # 1 / sqrt(4)
+
+
+def test_digits_with_pairs_are_clustered_better_than_without():
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:600], y[:600]
+    settings = {"widths": (64, 10), "max_epochs": 25, "pretraining_epochs": 10, "tol": 0.01}
+    model = DeepConstrainedClustering(10, batch_size=64, random_state=0, **settings)
+    without = adjusted_rand_score(y, model.fit(X).labels_)
+    answers = Constraints.from_labels(y, n_pairs=1200, random_state=0)
+    assert adjusted_rand_score(y, model.fit(X, constraints=answers).labels_) > without + 0.1
+
+
+def test_images_may_be_warped_and_other_rows_not():
+    X = np.random.RandomState(0).rand(40, 16)
+    warped = DeepConstrainedClustering(2, image_shape=(4, 4), random_state=0, **SMALL).fit(X)
+    plain = DeepConstrainedClustering(2, random_state=0, **SMALL).fit(X)
+    assert not np.array_equal(warped.cluster_centers_, plain.cluster_centers_)
+    with pytest.raises(ValueError, match=r"image_shape=\(5, 4\) has 20 values, but X has 16"):
+        DeepConstrainedClustering(2, image_shape=(5, 4)).fit(X)
+
+
+def test_the_unit_of_the_data_does_not_matter():
+    X, _ = draw_blobs()
+    for loss in ("angular", "student"):
+        assert_array_equal(fit_small(loss, X).labels_, fit_small(loss, 1024 * X).labels_)
+
+
+def test_without_torch_a_saved_model_is_used_and_everything_else_too(tmp_path):
+    X, _ = draw_blobs()
+    model = fit_small()
+    save_model(model, tmp_path / "model")
+    np.save(tmp_path / "X.npy", X)
+    program = f"""
+import sys
+class NoTorch:
+    def find_spec(self, name, *_):
+        if name.split(".")[0] == "torch":
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+sys.meta_path.insert(0, NoTorch())
+import numpy as np
+import likewise.cli, likewise.guided, likewise.selection
+from likewise import load_model
+from likewise.deep import DeepConstrainedClustering
+model = load_model({str(tmp_path / "model")!r})
+X = np.load({str(tmp_path / "X.npy")!r})
+np.save({str(tmp_path / "labels.npy")!r}, model.predict(X))
+try:
+    DeepConstrainedClustering(2).fit(X)
+except ImportError as error:
+    print(error)
+"""
+    command = [sys.executable, "-c", program]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert "pip install 'likewise[deep]'" in ended.stdout
+    assert_array_equal(np.load(tmp_path / "labels.npy"), model.labels_)
+    loaded = load_model(tmp_path / "model")
+    assert_array_equal(loaded.transform(X), model.transform(X))
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"loss": "cosine"}, "loss='cosine' is none of"),
+        ({"pretraining": "long"}, "pretraining='long' is none of"),
+        ({"t_power": 3}, "t_power"),
+        ({"drop_share": 1.5}, "drop_share"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"learning_rate": 0}, "learning_rate"),
+        ({"held_out_share": 1.0}, "held_out_share"),
+        ({"kl_weight": -1.0}, "kl_weight"),
+        ({"n_clusters": 100}, "n_samples=60 should be >= n_clusters=100"),
+    ],
+)
+def test_a_wrong_setting_ends_in_one_error_that_names_it(settings, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        DeepConstrainedClustering(**{"n_clusters": 2, **settings}).fit(draw_blobs()[0])
+
+
+def test_ease_must_fit_the_rows_and_none_of_it_says_nothing():
+    X, _ = draw_blobs()
+    with pytest.raises(ValueError, match="ease has shape"):
+        DeepConstrainedClustering(2).fit(X, ease=[1.0])
+    assert clustering.check_ease(np.zeros(60), 60) is None
+
+
+def test_too_few_answers_are_not_held_out():
+    _, y = draw_blobs()
+    few = Constraints.from_labels(y, n_pairs=30, random_state=0)
+    learned, held_out = hold_out(few, 0.3, 0)
+    assert learned == few
+    assert held_out.n_answers == 0
+    many = Constraints.from_labels(y, n_odd_one_out=100, random_state=0)
+    learned, held_out = hold_out(many, 0.3, 0)
+    assert held_out.n_answers >= 20
+    assert learned.n_answers + held_out.n_answers <= 100
+
+
+def test_epochs_that_run_out_are_told():
+    with pytest.warns(ConvergenceWarning, match="stopped at max_epochs=1"):
+        fit_small("student", max_epochs=1, tol=0.0, learning_rate=0.1)
