@@ -30,6 +30,7 @@ html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False}
 html_show_sourcelink = False
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
 exclude_patterns = [
     "_build",
     "auto_examples/**/*.ipynb",
