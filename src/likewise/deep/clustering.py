@@ -61,6 +61,9 @@ class DeepConstrainedClustering(
         layer by layer, which takes many times longer.
     pretraining_epochs : int, default=None
         Passes over the rows in pretraining; None is 30, layer-wise 500 (and 300 for each layer).
+    start : fitted DeepConstrainedClustering, default=None
+        Begin with its network, and skip pretraining: for several sets of answers about the same
+        rows. One fitted with ``max_epochs=0`` is pretrained and no more.
     image_shape : tuple of int, default=None
         Height and width when rows are images of one channel: each is then turned, stretched,
         sheared and shifted a little, anew every time it is seen. The greatest gain there is, for
@@ -88,7 +91,7 @@ class DeepConstrainedClustering(
     decay : bool, default=True
         Whether the learning rate falls to 0 over `max_epochs`, so that clusters settle.
     max_epochs : int, default=80
-        Passes over the rows while clusters form.
+        Passes over the rows while clusters form; 0 is k-means on the codes.
     tol : float, default=0.001
         Training ends when a smaller share of the rows than this changes its cluster in an epoch.
     held_out_share : float, default=0.0
@@ -116,9 +119,9 @@ class DeepConstrainedClustering(
         Weights (n_inputs, n_outputs) and biases of every layer.
     offset_, scale_ : ndarray of shape (n_features,), float
         Rows are centered and divided by one number before the first layer.
-    objective_ : ndarray of shape (n_iter_,)
+    objective_ : ndarray of shape (n_epochs,)
         Mean loss of each epoch.
-    n_kept_ : ndarray of shape (n_iter_,)
+    n_kept_ : ndarray of shape (n_epochs,)
         Pairs learned from in each epoch.
     held_out_ : ndarray
         Share of the held-out answers foretold before each epoch; empty without any.
@@ -159,6 +162,7 @@ class DeepConstrainedClustering(
         widths=(500, 500, 2000, 10),
         pretraining="short",
         pretraining_epochs=None,
+        start=None,
         image_shape=None,
         must_link_weight=1.0,
         cannot_link_weight=1.0,
@@ -186,6 +190,7 @@ class DeepConstrainedClustering(
         self.widths = widths
         self.pretraining = pretraining
         self.pretraining_epochs = pretraining_epochs
+        self.start = start
         self.image_shape = image_shape
         self.must_link_weight = must_link_weight
         self.cannot_link_weight = cannot_link_weight
@@ -237,6 +242,7 @@ class DeepConstrainedClustering(
             held_out,
             ease,
             settings,
+            start=check_start(self.start, X.shape[1], settings.widths),
             device=self.device,
             seed=seed,
             checkpoint=self.checkpoint,
@@ -250,7 +256,7 @@ class DeepConstrainedClustering(
         self.held_out_, self.n_iter_ = trained.held_out, len(trained.objective)
         self.n_answers_used_ = int(np.count_nonzero(learned.weights > 0))
         self._n_features_out = self.cluster_centers_.shape[1]
-        if not trained.converged:
+        if self.max_epochs and not trained.converged:
             warnings.warn(
                 f"DeepConstrainedClustering stopped at max_epochs={self.max_epochs} while "
                 f"{trained.changed:.1%} of the rows still changed their cluster. Raise max_epochs "
@@ -312,8 +318,9 @@ class DeepConstrainedClustering(
         n_samples, n_features = X.shape
         check_choice("loss", self.loss, LOSSES)
         check_choice("pretraining", self.pretraining, SCHEDULES)
-        for name in ("n_clusters", "batch_size", "n_init", "max_epochs", "patience"):
+        for name in ("n_clusters", "batch_size", "n_init", "patience"):
             check_scalar(getattr(self, name), name, (int, np.integer), min_val=1)
+        check_scalar(self.max_epochs, "max_epochs", (int, np.integer), min_val=0)
         check_scalar(self.t_power, "t_power", (int, np.integer), min_val=1, max_val=2)
         for name in (*WEIGHTS, "tol"):
             check_scalar(getattr(self, name), name, (int, float, np.number), min_val=0)
@@ -384,6 +391,19 @@ def hold_out(constraints: Constraints, share: float, seed: int) -> tuple[Constra
     if np.count_nonzero(is_judgeable(held_out)) < MIN_HELD_OUT:
         return constraints, nothing
     return learned, held_out
+
+
+def check_start(start, n_features: int, widths: tuple[int, ...]):
+    """The layers of a fitted model, encoder and decoder, or None; one error if they do not fit."""
+    if start is None:
+        return None
+    check_is_fitted(start)
+    sizes = (len(start.offset_), *(len(bias) for _, bias in start.encoder_))
+    if sizes != (n_features, *widths):
+        raise ValueError(
+            f"start has layers of {sizes}, but X and widths ask for {(n_features, *widths)}."
+        )
+    return start.encoder_, start.decoder_
 
 
 def check_ease(ease, n_samples: int) -> np.ndarray | None:

@@ -53,6 +53,14 @@ class Blocks:
         The Dask cluster that works on them.
     is_lazy : bool
         The parts are Dask's, and Dask reads them, with a client or without.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise.scale import as_blocks
+    >>> blocks = as_blocks(np.zeros((5, 2)), block_rows=2)
+    >>> blocks.shape, blocks.bounds
+    ((5, 2), array([0, 2, 4, 5]))
     """
 
     parts: Sequence

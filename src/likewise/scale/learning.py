@@ -187,8 +187,10 @@ def mapped(learner, X, *, device: str | None = None, client=None) -> Blocks:
         Fitted, with ``transform``.
     X : array-like, CSR, path, Dask array, torch tensor or Blocks
         As for `as_blocks`.
-    device, client
-        As for `transform`.
+    device : str, default=None
+        Map on a device of torch's, such as "cuda".
+    client : distributed.Client, default=None
+        The Dask cluster to work on.
 
     Returns
     -------
