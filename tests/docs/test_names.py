@@ -10,7 +10,7 @@ from numpydoc.docscrape import NumpyDocString
 from docs.tools.tables import ROOT
 from likewise.references import bibliography, reference_keys
 
-PROMISED = ("likewise", "likewise.report", "likewise.datasets")  # every name of theirs is public
+PROMISED = tuple(f"likewise{room}" for room in ("", ".report", ".datasets", ".scale", ".deep"))
 
 # Ours, or no method at all: there is no paper to name.
 NO_PAPER = {
