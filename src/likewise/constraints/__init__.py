@@ -3,7 +3,7 @@
 from likewise.constraints.check import check_constraints, warn_unused
 from likewise.constraints.closure import Closure
 from likewise.constraints.conflicts import Conflict, Conflicts
-from likewise.constraints.model import Answer, Constraints, InconsistentConstraints, Split
+from likewise.constraints.model import Answer, Constraints, InconsistentConstraints
 from likewise.constraints.protocols import (
     SKLRAnswers,
     draw_bagged_sets,
@@ -11,6 +11,7 @@ from likewise.constraints.protocols import (
     draw_sklr_answers,
 )
 from likewise.constraints.quality import coherence, informativeness
+from likewise.constraints.splitting import Split
 
 __all__ = [
     "Answer",

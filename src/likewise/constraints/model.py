@@ -14,16 +14,16 @@ cross-validation would slice such a thing by rows (docs/decisions/0001).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from likewise.constraints import draw, io
+from likewise.constraints import draw, io, splitting
 from likewise.constraints import table as tables
 from likewise.constraints.closure import Closure, close
 from likewise.constraints.conflicts import Conflicts
+from likewise.constraints.splitting import Split
 from likewise.constraints.table import KINDS, N_PAIR_KINDS, NO_ROW, Table
 
 
@@ -61,23 +61,6 @@ class Answer(NamedTuple):
     weight: float
     annotator: str | None
     asked_at: np.datetime64 | None
-
-
-@dataclass(frozen=True)
-class Split:
-    """Answers to fit and answers held out; unpacks as ``fit_part, held_out``.
-
-    ``held_out_at`` are the places of the held-out answers in the whole; ``n_implied`` counts those
-    that were dropped because the fit part implies them.
-    """
-
-    fit_part: "Constraints"
-    held_out: "Constraints"
-    held_out_at: np.ndarray
-    n_implied: int
-
-    def __iter__(self):
-        return iter((self.fit_part, self.held_out))
 
 
 class Constraints:
@@ -403,19 +386,13 @@ class Constraints:
         """
         if not 0 <= share <= 1:
             raise ValueError(f"share={share} must lie between 0 and 1.")
-        questions = self.questions()
-        n_questions = questions.max(initial=-1) + 1
-        turn = check_random_state(random_state).permutation(n_questions)
-        return self._split_by(turn[questions] < round(share * n_questions))
+        return splitting.split_once(self, share, check_random_state(random_state))
 
     def folds(self, n_splits: int, *, random_state=None) -> Iterator[Split]:
         """``n_splits`` splits; each question is held out in one of them."""
         if n_splits < 2:
             raise ValueError(f"n_splits={n_splits} must be at least 2.")
-        questions = self.questions()
-        turn = check_random_state(random_state).permutation(questions.max(initial=-1) + 1)
-        for fold in range(n_splits):
-            yield self._split_by(turn[questions] % n_splits != fold)
+        return splitting.deal_questions(self, n_splits, check_random_state(random_state))
 
     def row_folds(self, n_splits: int, *, random_state=None) -> Iterator[Split]:
         """``n_splits`` splits by rows: answers about one part of them, and about none of that part.
@@ -425,25 +402,12 @@ class Constraints:
         """
         if n_splits < 2:
             raise ValueError(f"n_splits={n_splits} must be at least 2.")
-        part = check_random_state(random_state).permutation(self.n_samples) % n_splits
-        points = self._table.points
-        for fold in range(n_splits):
-            inside = np.append(part == fold, False)[points]  # NO_ROW is -1
-            is_row = points != NO_ROW
-            held_out_at = np.flatnonzero((inside | ~is_row).all(axis=1))
-            yield Split(self.subset(~inside.any(axis=1)), self.subset(held_out_at), held_out_at, 0)
+        rng = check_random_state(random_state)
+        return splitting.deal_rows(self, self._table.points, n_splits, rng)
 
     def questions(self) -> np.ndarray:
         """(n_answers,) the question each answer is to: the rows it speaks of, in any order."""
-        rows = np.sort(self._table.points, axis=1)
-        return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
-
-    def _split_by(self, in_fit: np.ndarray) -> Split:
-        fit_part = self.subset(in_fit)
-        implied = self.implied_by(fit_part.closure())
-        held_out_at = np.flatnonzero(~in_fit & ~implied)
-        n_implied = int(np.count_nonzero(~in_fit & implied))
-        return Split(fit_part, self.subset(held_out_at), held_out_at, n_implied)
+        return splitting.number_questions(self._table.points)
 
     def implied_by(self, closure: Closure) -> np.ndarray:
         """(n_answers,) which answers the pairs of another set give away.
@@ -452,14 +416,7 @@ class Constraints:
         apart. Chains of triples are not followed: among people's answers some always clash, and
         then everything follows from everything.
         """
-        implied = np.zeros(self.n_answers, dtype=bool)
-        pairs, sign = self.signed_pairs()
-        implied[self.positions("must_link", "cannot_link")] = closure.known(pairs) == sign
-        smaller, larger, answers = self.distance_inequalities()
-        follows = (closure.known(smaller) == 1) & (closure.known(larger) == -1)
-        implied[answers] = True
-        implied[answers[~follows]] = False
-        return implied
+        return splitting.which_follow(self, closure)
 
     # Where it comes from and goes to
 
