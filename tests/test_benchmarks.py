@@ -86,3 +86,16 @@ def test_comparisons_without_features_are_foretold_better_than_by_guessing():
     told = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     share = float(told.splitlines()[-1].split("|")[3].split(",")[0])
     assert 0.6 < share < 1
+
+
+def test_the_benchmark_of_many_rows_maps_and_clusters_at_its_smallest_size():
+    pytest.importorskip("torch", reason="torch is not installed (extra deep)")
+    command = [sys.executable, "-m", "benchmarks.scale", "rate", "cpu", "gpu", "--smallest"]
+    command += ["--device", "cpu"]
+    told = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert sum(line.startswith("| ---") for line in told.splitlines()) == 3
+    by_rows = [line.split("|") for line in told.splitlines() if "| file |" in line]
+    assert len(by_rows) == 6
+    assert all(float(line[-3]) > 0.6 for line in by_rows)  # ARI
+    on_device = [line.split("|") for line in told.splitlines()[-4:] if "%" in line]
+    assert all(float(line[-3]) < 1e-4 for line in on_device)  # codes off the CPU's

@@ -38,9 +38,12 @@ class SelfTuningGaussian:
 
     def __call__(self, X, Y=None) -> np.ndarray:
         """Kernel values (n, m) between any rows X and Y; Y=None means X."""
-        X_sigmas = self.scales(X)
-        Y_sigmas = X_sigmas if Y is None else self.scales(Y)
         K = sq_distances(X, Y)
+        if Y is self.rows and X is not Y:  # the same distances tell how far X reaches
+            X_sigmas = self._filled(lth_smallest(K, self.n_neighbors, count_self=self.count_self))
+        else:
+            X_sigmas = self.scales(X)
+        Y_sigmas = X_sigmas if Y is None else self.scales(Y)
         K /= -X_sigmas[:, None]
         K /= Y_sigmas
         return np.exp(K, out=K)
@@ -49,7 +52,11 @@ class SelfTuningGaussian:
         """sigma (n,) of any rows; where it would be 0, the smallest sigma of the training rows."""
         if X is self.rows:
             return self.sigmas
-        sigmas = neighbor_scales(X, self.rows, self.n_neighbors, count_self=self.count_self)
+        return self._filled(
+            neighbor_scales(X, self.rows, self.n_neighbors, count_self=self.count_self)
+        )
+
+    def _filled(self, sigmas: np.ndarray) -> np.ndarray:
         return np.where(sigmas > 0, sigmas, self.sigmas.min())
 
 
@@ -98,15 +105,18 @@ def self_tuning_gaussian(X, *, n_neighbors: int = 100, count_self: bool = False)
 def neighbor_scales(X, rows, n_neighbors: int, *, count_self: bool) -> np.ndarray:
     """Distance (n,) from each row of X to its l-th nearest of `rows`, possibly 0."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
-    sq_scales = np.zeros(n)
-    if n_neighbors == 0:  # a single training row has no neighbor
-        return sq_scales
+    sigmas = np.zeros(n)
     for block, sq in sq_distance_blocks(X, rows):
-        if count_self:
-            sq_scales[block] = np.partition(sq, n_neighbors - 1, axis=1)[:, n_neighbors - 1]
-        else:  # one training row on top of x is x itself: skip it, and the l-th is one further
-            skip = (sq.min(axis=1) == 0).astype(int)
-            last = n_neighbors - 1 + skip
-            sq = np.partition(sq, np.unique(last), axis=1)
-            sq_scales[block] = sq[np.arange(len(sq)), last]
-    return np.sqrt(sq_scales)
+        sigmas[block] = lth_smallest(sq, n_neighbors, count_self=count_self)
+    return sigmas
+
+
+def lth_smallest(sq_dists: np.ndarray, n_neighbors: int, *, count_self: bool) -> np.ndarray:
+    """Distance (n,) to the l-th nearest of the rows that squared distances (n, m) lead to."""
+    if n_neighbors == 0:  # a single training row has no neighbor
+        return np.zeros(len(sq_dists))
+    last = np.full(len(sq_dists), n_neighbors - 1)
+    if not count_self:  # one training row on top of x is x itself: skip it, and take one further
+        last += sq_dists.min(axis=1) == 0
+    nearest = np.partition(sq_dists, np.unique(last), axis=1)
+    return np.sqrt(nearest[np.arange(len(last)), last])
