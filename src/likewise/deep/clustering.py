@@ -333,6 +333,8 @@ class DeepConstrainedClustering(
         )
         if self.drop_share is not None:
             check_scalar(self.drop_share, "drop_share", (int, float), min_val=0, max_val=1)
+            if self.n_clusters < 2:
+                raise ValueError("drop_share needs n_clusters >= 2: one cluster has no prices.")
         check_scalar(
             self.held_out_share,
             "held_out_share",

@@ -47,6 +47,7 @@ def train(
     ease: np.ndarray | None,
     settings: Settings,
     *,
+    start=None,
     device: str | None,
     seed: int,
     checkpoint=None,
@@ -58,9 +59,12 @@ def train(
         generator = torch.Generator().manual_seed(agree(seed, world, where))
         fingerprint = ""
         if checkpoint is not None:
-            fingerprint = fingerprint_of(X, answers, settings, named_seed, held_out.n_answers)
+            whole = (settings, named_seed, held_out.n_answers, start)
+            fingerprint = fingerprint_of(X, answers, *whole)
         file = Checkpoint(checkpoint, fingerprint, is_writer=world.rank == 0)
         run = Run(X, answers, held_out, ease, settings, where, world, generator)
+        if start is not None:
+            run.take_over(start)
         saved = file.load()
         if saved is not None:
             run.put_back(*saved)
@@ -99,7 +103,7 @@ class Run:
             scale=scale,
         ).to(device)
         start_weights(self.autoencoder, generator)
-        self.phase, self.epoch = "pretraining", 0
+        self.phase, self.epoch, self.pretrained = "pretraining", 0, False
         centers = torch.zeros(settings.n_clusters, settings.widths[-1])
         self.model = Clusterer(
             self.autoencoder, centers, loss=settings.loss, t_power=settings.t_power
@@ -125,9 +129,19 @@ class Run:
 
     # Codes
 
+    def take_over(self, start) -> None:
+        """The layers of another network in place of pretraining."""
+        self.pretrained = True
+        with torch.no_grad():
+            for part, layers in zip((self.autoencoder.encoder, self.autoencoder.decoder), start):
+                for layer, (weights, bias) in zip(part, layers):
+                    own_weights, own_bias = layer.parameters()
+                    own_weights.copy_(torch.as_tensor(weights.T))
+                    own_bias.copy_(torch.as_tensor(bias))
+
     def pretrain(self, file: Checkpoint) -> None:
         settings = self.settings
-        if self.phase != "pretraining" or settings.pretraining == "none":
+        if self.pretrained or self.phase != "pretraining" or settings.pretraining == "none":
             return
         if settings.pretraining == "layer-wise" and self.epoch == 0:
             train_layer_wise(

@@ -27,7 +27,8 @@ from likewise.datasets import fetch
 from likewise.numerics.atomic_file import replacing
 from likewise.numerics.progress import track
 
-PAPERS = ("sklr", "guided", "npk", "people", "duals", "ssc", "scalable")  # modules here with TABLES
+# Modules here with TABLES.
+PAPERS = ("sklr", "guided", "npk", "people", "duals", "ssc", "scalable", "deep")
 PACKAGES = ("likewise", "numpy", "scipy", "scikit-learn")
 
 Settings = Mapping[str, Any]
@@ -151,7 +152,9 @@ def markdown(table: Table, records: Sequence[Mapping[str, str]]) -> str:
         for row in rows:
             cells = [found.get((*row, column)) for column in columns]
             published = [
-                table.published(dict(zip(keys, (*row, column)))) if table.published else ""
+                table.published({"measure": measure, **dict(zip(keys, (*row, column)))})
+                if table.published
+                else ""
                 for column in columns
             ]
             counts = sorted({cell.n_runs for cell in cells if cell})
