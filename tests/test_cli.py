@@ -64,6 +64,22 @@ def test_every_method_clusters_a_file_and_applies_to_new_rows(iris, capsys, meth
     )  # hard pairs move labels, not centers
 
 
+@pytest.mark.parametrize("method", ["auto", "pck-means"])
+def test_apply_finds_columns_by_name_and_misses_them_by_name(iris, capsys, method):
+    model = iris / "m.likewise"
+    source = ("cluster", iris / "iris.csv", "-c", iris / "answers.csv", "-k", 3, "--method", method)
+    assert run(capsys, *source, "-o", iris / "out.csv", "--model", model)[0] == 0
+    new = pd.read_csv(iris / "iris.csv")
+    _, expected, _ = run(capsys, "apply", model, iris / "iris.csv", "-o", "-")
+    new.assign(more=1.0)[[*new.columns[::-1], "more"]].to_csv(iris / "turned.csv", index=False)
+    _, found, _ = run(capsys, "apply", model, iris / "turned.csv", "-o", "-")
+    assert found == expected
+    new.drop(columns=new.columns[2]).to_csv(iris / "short.csv", index=False)
+    code, _, stderr = run(capsys, "apply", model, iris / "short.csv", "-o", "-")
+    assert code == 1
+    assert f"no column {new.columns[2]!r}" in stderr
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet", "npy"])
 def test_every_format_gives_the_same_clusters_and_stdout_holds_data_alone(iris, capsys, ending):
     answers = iris / ("rows.jsonl" if ending == "npy" else "answers.csv")

@@ -247,7 +247,7 @@ def cluster(
         labels = fitted.fit_predict(rows.X, clusters__constraints=constraints)
         _tell_satisfaction(constraints, labels)
     if model is not None:
-        save_model(fitted, model)
+        save_model(fitted, model, feature_names=rows.feature_names)
         _tell(f"model in {model}")
     if report is not None:
         write_report(
@@ -470,14 +470,19 @@ def apply(
     likewise cluster data.csv -c answers.csv -k 10 --model m.likewise
     likewise apply m.likewise new-rows.csv -o new-clusters.csv
 
-    The columns must be those the model was fitted to, in the same order; --features can name them.
+    Columns are found by the names they had when the model was fitted, in any order; --features
+    gives other names for them. Rows without names (.npy) must have the same columns in the same
+    order.
     """
     output = _check_output(output, data)
     from likewise.datasets.files import read_rows, write_clusters
-    from likewise.model_file import load_model
+    from likewise.model_file import feature_names_of, load_model
 
-    rows = read_rows(data, id_column=id_column, features=_names(features))
+    names = _names(features)
+    if names is None and not data.lower().endswith(".npy"):
+        names = feature_names_of(model)
     fitted = load_model(model)
+    rows = read_rows(data, id_column=id_column, features=names)
     if not hasattr(fitted, "predict"):
         raise ValueError(f"{model} holds a {type(fitted).__name__}, which gives no clusters.")
     write_clusters(output, fitted.predict(rows.X), rows.ids)
@@ -544,7 +549,7 @@ def _cluster_on_dask(
     from likewise.scale.files import open_rows
 
     with connect(scheduler) as client, parallel_config("dask"):
-        blocks, ids = open_rows(data, client=client, **columns)
+        blocks, ids, names = open_rows(data, client=client, **columns)
         n_rows, n_features = blocks.shape
         said = None if answers is None else Constraints.read(answers, n_samples=n_rows, ids=ids)
         constraints = check_constraints(said, n_samples=n_rows)
@@ -554,7 +559,7 @@ def _cluster_on_dask(
         fitted = front_door.fit(blocks, constraints=constraints)
     _tell_choice(fitted, constraints)
     if model is not None:
-        save_model(fitted, model)
+        save_model(fitted, model, feature_names=names)
         _tell(f"model in {model}")
     write_clusters(output, fitted.labels_, ids)
     if output != "-":

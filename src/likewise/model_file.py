@@ -18,6 +18,7 @@ import importlib
 import inspect
 import math
 import os
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -28,7 +29,7 @@ from sklearn.base import BaseEstimator
 from likewise.constraints import Constraints
 from likewise.numerics.tensor_file import ModelFileError, read_tensors, write_tensors
 
-__all__ = ["ModelFileError", "load_model", "save_model"]
+__all__ = ["ModelFileError", "feature_names_of", "load_model", "save_model"]
 
 FORMAT = 1  # raised when an older likewise could not read what this one writes
 READABLE = (1,)
@@ -88,7 +89,9 @@ _CSR_PARTS = ("data", "indices", "indptr")
 _KINDS_OF_ANSWERS = ("must_link", "cannot_link", "odd_one_out", "closer", "undecided")
 
 
-def save_model(model: BaseEstimator, path: str | os.PathLike) -> None:
+def save_model(
+    model: BaseEstimator, path: str | os.PathLike, *, feature_names: Sequence[str] | None = None
+) -> None:
     """Save an estimator, fitted or not, to one file.
 
     The file is replaced as a whole when it is complete; an error or Ctrl-C leaves the old one.
@@ -100,6 +103,9 @@ def save_model(model: BaseEstimator, path: str | os.PathLike) -> None:
         or with ours inside.
     path : str or path
         The file to write, by custom `*.likewise`.
+    feature_names : sequence of str, default=None
+        The columns that the model was fitted to, so that `likewise apply` finds them by name. None
+        takes what the model knows of them itself.
 
     Raises
     ------
@@ -129,7 +135,13 @@ def save_model(model: BaseEstimator, path: str | os.PathLike) -> None:
         raise TypeError(f"save_model saves estimators, not a {type(model).__name__}.")
     arrays: dict[str, Any] = {}
     node = _encode(model, type(model).__name__, arrays)
-    document = {"format": FORMAT, "likewise": likewise.__version__, "model": node}
+    names = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
+    document = {
+        "format": FORMAT,
+        "likewise": likewise.__version__,
+        "features": None if names is None else [str(name) for name in names],
+        "model": node,
+    }
     write_tensors(path, {n: a for n, a in arrays.items() if isinstance(a, np.ndarray)}, document)
 
 
@@ -187,6 +199,14 @@ def load_model(path: str | os.PathLike) -> Any:
     if not isinstance(model, BaseEstimator):
         raise ModelFileError(f"{path} has no estimator in it. Name a file made by save_model.")
     return model
+
+
+def feature_names_of(path: str | os.PathLike) -> list[str] | None:
+    """The names of the columns that a saved model was fitted to; None where it was told none."""
+    _, document = read_tensors(path)
+    names = document.get("features") if isinstance(document, dict) else None
+    is_list = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    return names if is_list else None
 
 
 def _encode(value: Any, where: str, arrays: dict[str, Any]) -> Any:

@@ -15,6 +15,7 @@ class OpenedRows(NamedTuple):
 
     blocks: Blocks
     ids: list[str] | None  # (n,) names of the rows
+    feature_names: list[str] | None
 
 
 def open_rows(
@@ -33,7 +34,7 @@ def open_rows(
     if path.suffix.lower() != ".parquet":
         if id_column is not None or features:
             raise ValueError(f"{path.name} has no named columns to choose from.")
-        return OpenedRows(as_blocks(path, client=client), None)
+        return OpenedRows(as_blocks(path, client=client), None, None)
     _, parquet = import_pyarrow()
     with parquet.ParquetFile(path) as file:
         names = file.schema_arrow.names
@@ -45,4 +46,4 @@ def open_rows(
         if id_column is not None:
             ids = [str(one) for one in file.read(columns=[id_column])[id_column].to_pylist()]
     columns = list(features) if features else [name for name in names if name != id_column]
-    return OpenedRows(as_blocks(path, client=client, columns=columns), ids)
+    return OpenedRows(as_blocks(path, client=client, columns=columns), ids, columns)
