@@ -9,6 +9,7 @@ here are on your disk already: what scipy says of its own functions.
 import inspect
 from importlib import import_module
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -37,7 +38,8 @@ print(f"{X.shape[0]} rows, {X.shape[1]} words, {X.nnz / X.shape[0]:.0f} of them 
 # %%
 # k-means finds groups, but not the modules: it goes by the words that texts of one style share.
 before = KMeans(len(MODULES), n_init=10, random_state=0).fit_predict(X)
-print(f"k-means: {adjusted_rand_score(y, before):.2f}")
+scores = {0: adjusted_rand_score(y, before)}
+print(f"k-means: {scores[0]:.2f}")
 
 # %%
 # What do 50, 100 and 200 answers buy? With few of them it may be that nothing is learned: a space
@@ -45,8 +47,15 @@ print(f"k-means: {adjusted_rand_score(y, before):.2f}")
 for n_pairs in (50, 100, 200):
     answers = Constraints.from_labels(y, n_pairs=n_pairs, random_state=0)
     model = GuidedClustering(len(MODULES), random_state=0).fit(X, constraints=answers)
-    score = adjusted_rand_score(y, model.labels_)
-    print(f"{n_pairs} answers: {score:.2f}. {model.report_.why}")
+    scores[n_pairs] = adjusted_rand_score(y, model.labels_)
+    print(f"{n_pairs} answers: {scores[n_pairs]:.2f}. {model.report_.why}")
+
+plt.figure(figsize=(5, 3), layout="constrained")
+plt.plot(list(scores), list(scores.values()), "o-")
+plt.xlabel("answers")
+plt.ylabel("agreement with the modules")
+plt.ylim(0, 1)
+plt.show()
 
 # %%
 # The words that set each cluster apart from the rest, and two texts in its middle.

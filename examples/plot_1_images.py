@@ -40,7 +40,7 @@ print(f"likewise: {adjusted_rand_score(y[known], model.labels_):.2f}")
 
 # %%
 # The same rows before and after. The answers pull the groups apart.
-figure, axes = plt.subplots(1, 2, figsize=(9, 4))
+figure, axes = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
 plot_map(model, X[known], when="before", ax=axes[0])
 plot_map(model, X[known], when="after", ax=axes[1])
 plt.show()

@@ -14,6 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import adjusted_rand_score
@@ -63,6 +64,13 @@ Z = scale.transform(space, folder / "rows.npy", out=folder / "mapped.npy")
 clusters = scale.BlockKMeans(len(centers), n_init=3, random_state=0).fit(folder / "mapped.npy")
 print(f"{type(Z).__name__} of shape {Z.shape}")
 print(f"ITML, then k-means: {adjusted_rand_score(y, clusters.labels_):.2f}")
+some = rng.choice(N_ROWS, 2000, replace=False)
+figure, axes = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
+for axis, rows, title in zip(axes, (X[some], Z[some]), ("features", "learned")):
+    u, s, _ = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
+    axis.scatter(*(u * s)[:, :2].T, c=y[some], cmap="tab10", s=4)
+    axis.set(title=title, xticks=[], yticks=[])
+plt.show()
 print(f"peak memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:.0f} MB")
 
 # %%
