@@ -86,7 +86,9 @@ def test_tensors_are_mapped_where_they_are_and_stay_tensors(wine, device):
     Z = scale.transform(space, rows)
     assert Z.device == rows.device
     assert_allclose(Z.cpu().numpy(), space.transform(X), atol=1e-7)
-    assert_array_equal(scale.mapped(space, rows).take([3, 99, 7]).cpu(), Z[[3, 99, 7]].cpu())
+    assert_allclose(
+        scale.mapped(space, rows).take([3, 99, 7]).cpu(), Z[[3, 99, 7]].cpu(), atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -34,9 +34,11 @@ def test_against_a_sample_it_is_near_j(made):
     assert abs(np.mean(some) - exact) < 3 * np.std(some) / np.sqrt(20) + 0.005
 
 
-def test_the_error_of_clusters_is_that_in_memory(made):
+def test_the_error_of_clusters_is_that_in_memory_also_of_mapped_rows(made):
     Z, y, blocks = made
     assert_allclose(scale.kmeans_error(blocks, y), evaluation.kmeans_error(Z, y))
+    twice = blocks.map(lambda rows: 2 * rows, 4)
+    assert_allclose(scale.kmeans_error(twice, y), 4 * evaluation.kmeans_error(Z, y))
 
 
 def test_answers_are_judged_by_the_rows_they_speak_of(made):

@@ -53,6 +53,8 @@ class Blocks:
         The Dask cluster that works on them.
     is_lazy : bool
         The parts are Dask's, and Dask reads them, with a client or without.
+    maps : tuple of callables
+        What is done with rows after they are read, row by row.
 
     Examples
     --------
@@ -70,6 +72,7 @@ class Blocks:
     dtype: Any
     client: Any = None
     is_lazy: bool = False
+    maps: tuple[Callable, ...] = ()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -104,33 +107,35 @@ class Blocks:
 
     def _run(self, function, arguments, n_jobs) -> Iterator[Any]:
         if self.client is not None or self.is_lazy:
-            return run_on_dask(self.client, self.parts, work, (function, self.load, *arguments))
+            return run_on_dask(self.client, self.parts, self._work, (function, *arguments))
         if n_jobs in (None, 1) and not _is_parallel():
-            return (work(part, function, self.load, *arguments) for part in self.parts)
+            return (self._work(part, function, *arguments) for part in self.parts)
         return Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-            delayed(work)(part, function, self.load, *arguments) for part in self.parts
+            delayed(self._work)(part, function, *arguments) for part in self.parts
         )
+
+    @property
+    def _work(self) -> Callable:
+        """What a thread or a Dask worker does; it holds no block but the one it is given."""
+        return partial(work, self.load, self.maps)
 
     def map(self, function: Callable, n_features: int, dtype=None) -> "Blocks":
-        """The same blocks after a function of their rows, computed whenever they are read."""
-        return replace(
-            self,
-            load=partial(_load_mapped, self.load, function),
-            n_features=n_features,
-            dtype=self.dtype if dtype is None else dtype,
-        )
+        """The same blocks after a function of each row, computed whenever they are read."""
+        dtype = self.dtype if dtype is None else dtype
+        return replace(self, maps=(*self.maps, function), n_features=n_features, dtype=dtype)
 
     def take(self, rows: np.ndarray, *, n_jobs: int | None = None):
-        """Rows by number (m, n_features), in the order asked for; only their blocks are read."""
+        """Rows by number (m, n_features), in the order asked for.
+
+        Only the blocks that hold them are read, and only they are mapped.
+        """
         rows = np.asarray(rows, dtype=np.int64)
         if len(rows) and not 0 <= rows.min() <= rows.max() < self.shape[0]:
             wrong = rows.min() if rows.min() < 0 else rows.max()
             raise ValueError(f"Row {wrong} is not there: there are {self.shape[0]} rows.")
         order = np.argsort(rows, kind="stable")
         ends = np.searchsorted(rows[order], self.bounds)
-        held = (
-            np.flatnonzero(np.diff(ends)) if len(rows) else np.array([0])
-        )  # none: of the right type
+        held = np.flatnonzero(np.diff(ends)).tolist() or [0]  # none of its rows, but of its type
         inside = [rows[order[ends[i] : ends[i + 1]]] - self.bounds[i] for i in held]
         some = replace(
             self,
@@ -203,9 +208,16 @@ def as_it_is(rows):
     return rows
 
 
-def work(part, function, load, *arguments):
-    """Read one block and work on it: what a thread or a Dask worker does."""
-    return function(load(part), *arguments)
+def work(load: Callable, maps: tuple[Callable, ...], part, function: Callable, *arguments):
+    """Read one block, map its rows and work on them."""
+    return function(read(load, maps, part), *arguments)
+
+
+def read(load: Callable, maps: tuple[Callable, ...], part):
+    rows = load(part)
+    for function in maps:
+        rows = function(rows)
+    return rows
 
 
 def _is_parallel() -> bool:
@@ -278,10 +290,6 @@ def _load_row_group(place) -> np.ndarray:
     for j, name in enumerate(columns):
         rows[:, j] = table[name].to_numpy()
     return _check_finite(rows, path, start)
-
-
-def _load_mapped(load, function, part):
-    return function(load(part))
 
 
 def _load_rows(load, part_and_rows):

@@ -19,7 +19,7 @@ from likewise.constraints import check_constraints
 from likewise.evaluation import Satisfaction
 from likewise.evaluation import satisfaction_score as satisfaction_in_memory
 from likewise.kernels import sq_distance_blocks
-from likewise.scale.blocks import Blocks, as_blocks
+from likewise.scale.blocks import Blocks, as_blocks, read
 
 N_REFERENCE = 2000  # rows that all are held against: J to about half a percent
 
@@ -173,9 +173,11 @@ def _with_codes(blocks: Blocks, codes: np.ndarray) -> Blocks:
         (part, codes[start:stop])
         for part, start, stop in zip(blocks.parts, blocks.bounds[:-1], blocks.bounds[1:])
     ]
-    return replace(blocks, parts=parts, load=partial(_load_with_codes, blocks.load))
+    return replace(
+        blocks, parts=parts, load=partial(_load_with_codes, blocks.load, blocks.maps), maps=()
+    )
 
 
-def _load_with_codes(load, part_and_codes):
+def _load_with_codes(load, maps, part_and_codes):
     part, codes = part_and_codes
-    return load(part), codes
+    return read(load, maps, part), codes
