@@ -51,9 +51,8 @@ answers = Constraints.from_labels(y, n_pairs=300, random_state=0)
 started = time.perf_counter()
 model = GuidedClustering(len(centers), random_state=0)
 model.fit(folder / "rows.npy", constraints=answers)
-print(
-    f"likewise: {adjusted_rand_score(y, model.labels_):.2f}, {time.perf_counter() - started:.0f} s"
-)
+seconds = time.perf_counter() - started
+print(f"likewise: {adjusted_rand_score(y, model.labels_):.2f}, in {seconds:.0f} s")
 print(model.report_.why)
 
 # %%
@@ -64,6 +63,10 @@ Z = scale.transform(space, folder / "rows.npy", out=folder / "mapped.npy")
 clusters = scale.BlockKMeans(len(centers), n_init=3, random_state=0).fit(folder / "mapped.npy")
 print(f"{type(Z).__name__} of shape {Z.shape}")
 print(f"ITML, then k-means: {adjusted_rand_score(y, clusters.labels_):.2f}")
+print(f"peak memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:.0f} MB")
+
+# %%
+# Some of the rows before and after, by class.
 some = rng.choice(N_ROWS, 2000, replace=False)
 figure, axes = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
 for axis, rows, title in zip(axes, (X[some], Z[some]), ("features", "learned")):
@@ -71,8 +74,7 @@ for axis, rows, title in zip(axes, (X[some], Z[some]), ("features", "learned")):
     axis.scatter(*(u * s)[:, :2].T, c=y[some], cmap="tab10", s=4)
     axis.set(title=title, xticks=[], yticks=[])
 plt.show()
-print(f"peak memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:.0f} MB")
 
 # %%
-# Rows of a Dask array go the same way, and ``client=`` sends the blocks to a cluster;
-# ``device="cuda"`` maps them on a GPU.
+# Parquet files and Dask arrays go the same way, and ``client=`` sends the blocks to a cluster;
+# ``device="cuda"`` maps them on a GPU. The guide has a page on it.
