@@ -21,6 +21,7 @@ from likewise.evaluation.held_out import is_judgeable
 from likewise.evaluation.search import MIN_HELD_OUT
 
 EPOCHS = {"short": 30, "layer-wise": 500, "none": 0}  # of pretraining, unless told otherwise
+STEPS, BATCHES = 100, (64, 512)  # of an epoch, and the rows of a step, unless told otherwise
 WEIGHTS = (
     "must_link_weight",
     "cannot_link_weight",
@@ -84,8 +85,9 @@ class DeepConstrainedClustering(
     drop_share : float, default=None
         Leave out this share of the pairs that cost the clusters something, the most costly, and
         all pairs that cost nothing, anew before every epoch. None learns from all pairs.
-    batch_size : int, default=512
-        Rows of a step. Larger is faster on a GPU, and learns less in an epoch.
+    batch_size : int, default=None
+        Rows of a step. Larger is faster on a GPU, and learns less in an epoch. None is a hundredth
+        of the rows, at least 64 and at most 512.
     learning_rate : float, default=0.001
         Of Adam.
     decay : bool, default=True
@@ -172,7 +174,7 @@ class DeepConstrainedClustering(
         size_weight=0.0,
         difficulty_weight=0.1,
         drop_share=None,
-        batch_size=512,
+        batch_size=None,
         learning_rate=1e-3,
         decay=True,
         max_epochs=80,
@@ -318,7 +320,11 @@ class DeepConstrainedClustering(
         n_samples, n_features = X.shape
         check_choice("loss", self.loss, LOSSES)
         check_choice("pretraining", self.pretraining, SCHEDULES)
-        for name in ("n_clusters", "batch_size", "n_init", "patience"):
+        batch_size = self.batch_size
+        if batch_size is None:
+            batch_size = int(np.clip(n_samples // STEPS, *BATCHES))
+        check_scalar(batch_size, "batch_size", (int, np.integer), min_val=1)
+        for name in ("n_clusters", "n_init", "patience"):
             check_scalar(getattr(self, name), name, (int, np.integer), min_val=1)
         check_scalar(self.max_epochs, "max_epochs", (int, np.integer), min_val=0)
         check_scalar(self.t_power, "t_power", (int, np.integer), min_val=1, max_val=2)
@@ -357,12 +363,12 @@ class DeepConstrainedClustering(
         if epochs is None:
             epochs = EPOCHS[self.pretraining]
         check_scalar(epochs, "pretraining_epochs", (int, np.integer), min_val=0)
-        names = [name for name in Settings.__dataclass_fields__ if name != "pretraining_epochs"]
-        given = {name: getattr(self, name) for name in names}
+        given = {name: getattr(self, name) for name in Settings.__dataclass_fields__}
+        given |= {"batch_size": int(batch_size), "pretraining_epochs": int(epochs)}
         given["widths"] = tuple(int(width) for width in self.widths)
         if self.image_shape is not None:
             given["image_shape"] = tuple(int(side) for side in self.image_shape)
-        return Settings(**given, pretraining_epochs=int(epochs))
+        return Settings(**given)
 
 
 def import_training():

@@ -42,7 +42,7 @@ PUBLISHED = {  # ARI, seconds and epochs, in the order of SHARES
         ("499", "497", "465", "463", "498", "488", "500"),
     ),
 }
-AS_PUBLISHED = {"loss": "student", "decay": False, "batch_size": 256, "max_epochs": 150}
+AS_PUBLISHED = {"loss": "student", "decay": False, "batch_size": 512, "max_epochs": 100}
 MUST_LINK_WEIGHTS = {"fashion_mnist": 10.0}  # 1 for all others
 PRETRAINING = {"pretraining_epochs": 100, "batch_size": 256}
 CHOICES: dict[str, dict] = {  # one thing changed at a time
@@ -53,6 +53,7 @@ CHOICES: dict[str, dict] = {  # one thing changed at a time
     "Student-t": {"loss": "student"},
     "closure": {},
     "held-out stop": {"held_out_share": 0.1},
+    "steps of 512": {"batch_size": 512},
 }
 FILTERS: dict[str, dict] = {"all pairs": {}, "filtered, 0.7": {"drop_share": 0.7}}
 NOISE = ("0.0", "0.1", "0.2")

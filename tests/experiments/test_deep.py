@@ -1,0 +1,77 @@
+"""Tables 2 and 3 of randel2021, on a few small images, in seconds."""
+
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.datasets import load_digits
+
+torch = pytest.importorskip("torch")
+
+from likewise.constraints import Constraints  # noqa: E402
+from likewise.experiments import deep  # noqa: E402
+from likewise.experiments.runs import find_tables, reproduce  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+SMALL = {"widths": (20, 5), "max_epochs": 2, "device": "cpu", "n_init": 2}
+
+
+@pytest.fixture
+def small(monkeypatch, tmp_path):
+    """Some digits instead of MNIST, and a small network."""
+    X, y = load_digits(return_X_y=True)
+    monkeypatch.setattr(deep, "load_rows", lambda data: (X[:300].astype("float32"), y[:300]))
+    monkeypatch.setattr(deep, "PAIR_SHARE", 0.3)
+    monkeypatch.setattr(deep, "AS_PUBLISHED", {**deep.AS_PUBLISHED, **SMALL})
+    monkeypatch.setattr(deep, "PRETRAINING", {"pretraining_epochs": 1, "batch_size": 100})
+    quick = {**SMALL, "pretraining_epochs": 1}
+    for table in ("CHOICES", "FILTERS"):
+        cells = getattr(deep, table)
+        monkeypatch.setattr(deep, table, {name: {**one, **quick} for name, one in cells.items()})
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    deep.pretrain.cache_clear()
+    yield
+    deep.pretrain.cache_clear()
+
+
+def test_every_set_of_pairs_starts_from_one_network_kept_in_a_file(small):
+    first = deep.pretrain("mnist")
+    deep.pretrain.cache_clear()
+    assert_array_equal(first.encoder_[0][0], deep.pretrain("mnist").encoder_[0][0])
+
+
+def test_a_filtered_run_keeps_fewer_pairs_than_an_unfiltered_one(small):
+    filtered = deep.run_table2(data="mnist", drop_share="0.9", seed=0)
+    unfiltered = deep.run_table2(data="mnist", drop_share="unfiltered", seed=0)
+    assert filtered["pairs kept"] < unfiltered["pairs kept"] == 90
+    assert filtered["epochs"] == 2
+
+
+def test_pairs_that_follow_from_others_are_added():
+    answers = Constraints(5, must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3)])
+    closed = deep.close_pairs(answers)
+    assert len(closed.must_link) == 3
+    assert len(closed.cannot_link) == 3
+
+
+def test_flipped_pairs_are_as_many_as_before(small):
+    clean = deep.run_noise(data="mnist", noise="0.0", pairs="all pairs", seed=0)
+    noisy = deep.run_noise(data="mnist", noise="0.2", pairs="all pairs", seed=0)
+    assert clean["pairs kept"] == noisy["pairs kept"] == 90
+    assert clean["ARI"] != noisy["ARI"]
+
+
+def test_published_figures_stand_beside_ours_for_each_measure():
+    cell = {"data": "mnist", "drop_share": "0.7"}
+    assert deep.published(cell | {"measure": "ARI"}) == ".943"
+    assert deep.published(cell | {"measure": "epochs"}) == "121"
+    assert deep.published(cell | {"measure": "pairs kept"}) == ""
+    assert deep.published(cell | {"data": "reuters_r8_text", "measure": "ARI"}) == ""
+
+
+def test_a_table_runs_and_tells(small, tmp_path, monkeypatch):
+    [table] = find_tables("deep", "noise")["deep"]
+    monkeypatch.setattr(deep, "NOISE", ("0.2",))
+    monkeypatch.setattr(deep, "IMAGES", ("digits",))
+    said = []
+    reproduce("deep", "noise", n_runs=1, results=tmp_path, say=said.append)
+    assert "filtered, 0.7" in said[0]
+    assert (tmp_path / "deep" / f"{table.name}.csv").read_text().count("digits,") == 2
