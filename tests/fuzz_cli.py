@@ -23,8 +23,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from likewise.cli import CLUSTERERS, FRONT_DOOR
 from likewise.cli import main as run_likewise
+from likewise.cli.options import CLUSTERERS, FRONT_DOOR
 from likewise.constraints import Constraints
 from likewise.constraints.table import COLUMNS, KINDS
 

@@ -1,85 +1,34 @@
-"""The command line: each command is one library call you could make in Python.
-
-Data goes to stdout or to the file that -o names, words and progress to stderr. Every expected
-failure is one line and a non-zero exit. Heavy imports happen inside the commands.
-"""
+"""The commands themselves."""
 
 import sys
-import warnings
 from pathlib import Path
-from typing import Any
 
 import click
 
-EXPECTED = (ValueError, TypeError, OSError, ImportError)
-FRONT_DOOR = ("auto", "sklr", "itml")  # methods of GuidedClustering, which a report can tell about
-MAX_MESSAGE = 600  # letters
-MOST_SHOWN = 10  # answers in a table
-CLUSTERERS = {
-    "kernel-kmeans": "KernelKMeans",
-    "pck-means": "PCKMeans",
-    "mpck-means": "MPCKMeans",
-    "cop-kmeans": "COPKMeans",
-}
-
-
-class ClusterCount(click.ParamType):
-    """A whole number from 1, or "auto"."""
-
-    name = "cluster count"
-
-    def convert(self, value: Any, param, ctx) -> int | str:
-        if value == "auto":
-            return "auto"
-        try:
-            count = int(value)
-        except ValueError:
-            self.fail(f"{value!r} is neither a whole number nor auto.", param, ctx)
-        return count if count >= 1 else self.fail(f"{count} is less than 1.", param, ctx)
-
-
-class ImageShape(click.ParamType):
-    """8x8 or 32x32x3."""
-
-    name = "image shape"
-
-    def convert(self, value: Any, param, ctx) -> tuple[int, ...]:
-        sides = value.lower().split("x")
-        right = len(sides) in (2, 3) and all(side.isdecimal() and int(side) for side in sides)
-        if not right or sides[2:] not in ([], ["3"]):
-            self.fail(f"{value!r} is no shape of a picture. Try 8x8, or 32x32x3.", param, ctx)
-        return tuple(int(side) for side in sides)
-
-
-READABLE = click.Path(exists=True, dir_okay=False)
-WRITABLE = click.Path(dir_okay=False)
-# What several commands take, by the same name and with the same words.
-data_argument = click.argument("data", type=READABLE)
-answers_option = click.option(
-    "-c", "--constraints", "answers", type=READABLE, help="Answer file: .csv, .jsonl or .parquet."
+from likewise.cli.checks import check_engine, check_method, check_output, check_side_files
+from likewise.cli.options import (
+    CLUSTERERS,
+    FRONT_DOOR,
+    READABLE,
+    WRITABLE,
+    ClusterCount,
+    ImageShape,
+    answers_option,
+    count_option,
+    data_argument,
+    features_option,
+    id_option,
+    output_option,
+    seed_option,
+    standardize_option,
 )
-output_option = click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    help="Write the clusters here: .csv, .parquet or .npy; - is stdout.  "
-    "[default: stdout when piped, else DATA-clusters.csv]",
-)
-id_option = click.option(
-    "--id-column",
-    metavar="NAME",
-    help="Column that names the rows.  [default: id, if there is one]",
-)
-features_option = click.option(
-    "--features", metavar="NAMES", help="Columns to use, separated by commas.  [default: all]"
-)
-seed_option = click.option(
-    "--random-state",
-    default=0,
-    show_default=True,
-    type=int,
-    metavar="SEED",
-    help="Same seed, same result.",
+from likewise.cli.words import (
+    show_check,
+    tell,
+    tell_choice,
+    tell_conflicts,
+    tell_rounds,
+    tell_satisfaction,
 )
 
 
@@ -160,12 +109,7 @@ def demo(output: str, answers: int, random_state: int) -> None:
     help="auto tries several spaces and chooses by answers held out; sklr and itml learn one of "
     "their own; kernel-kmeans, pck-means, mpck-means and cop-kmeans cluster with the answers.",
 )
-@click.option(
-    "--standardize/--no-standardize",
-    default=None,
-    help="Give every column mean 0 and variance 1 first, or not.  "
-    "[default: where a few columns drown the others]",
-)
+@standardize_option
 @id_option
 @features_option
 @click.option("--text-column", metavar="NAME", help="Column of text to show in the report.")
@@ -216,10 +160,10 @@ def cluster(
     DATA is a .csv, .parquet or .npy file. Every column must hold numbers, but for one of ids.
     Without answers the rows are clustered as they are.
     """
-    output = _check_output(output, data)
-    _check_side_files(report, model)
-    _check_method(method, clusters, report)
-    _check_engine(engine, scheduler, method, data, report)
+    output = check_output(output, data)
+    check_side_files(report, model)
+    check_method(method, clusters, report)
+    check_engine(engine, scheduler, method, data, report)
     if engine == "dask":
         front_door = _make_front_door(method, clusters, standardize, random_state)
         columns = {"id_column": id_column, "features": _names(features)}
@@ -236,19 +180,19 @@ def cluster(
     if answers is not None:
         said = Constraints.read(answers, n_samples=len(rows.X), ids=rows.ids)
     constraints = check_constraints(said, n_samples=len(rows.X))
-    _tell(f"{len(rows.X)} rows, {rows.X.shape[1]} features, {constraints.n_answers} answers")
-    _tell_conflicts(constraints)
+    tell(f"{len(rows.X)} rows, {rows.X.shape[1]} features, {constraints.n_answers} answers")
+    tell_conflicts(constraints)
     if method in FRONT_DOOR:
         fitted = _make_front_door(method, clusters, standardize, random_state)
         labels = fitted.fit(rows.X, constraints=constraints).labels_
-        _tell_choice(fitted, constraints)
+        tell_choice(fitted, constraints)
     else:
         fitted = _make_pipeline(method, clusters, standardize, random_state)
         labels = fitted.fit_predict(rows.X, clusters__constraints=constraints)
-        _tell_satisfaction(constraints, labels)
+        tell_satisfaction(constraints, labels)
     if model is not None:
         save_model(fitted, model, feature_names=rows.feature_names)
-        _tell(f"model in {model}")
+        tell(f"model in {model}")
     if report is not None:
         write_report(
             report,
@@ -261,10 +205,10 @@ def cluster(
             feature_names=rows.feature_names,
             title=f"{Path(data).stem}: what the answers did",
         )
-        _tell(f"report in {report}")
+        tell(f"report in {report}")
     write_clusters(output, labels, rows.ids)
     if output != "-":
-        _tell(f"clusters in {output}")
+        tell(f"clusters in {output}")
 
 
 @commands.command()
@@ -277,14 +221,7 @@ def cluster(
     type=READABLE,
     help="Answer file: .csv, .jsonl or .parquet.",
 )
-@click.option(
-    "-k",
-    "--clusters",
-    required=True,
-    type=click.IntRange(2),
-    metavar="N",
-    help="How many clusters.",
-)
+@count_option
 @click.option(
     "-o",
     "--output",
@@ -292,12 +229,7 @@ def cluster(
     help="Write what was found: one line an answer to .csv, all of it to .json; - is CSV on "
     "stdout.  [default: stdout when piped, else nowhere]",
 )
-@click.option(
-    "--standardize/--no-standardize",
-    default=None,
-    help="Give every column mean 0 and variance 1 first, or not.  "
-    "[default: where a few columns drown the others]",
-)
+@standardize_option
 @id_option
 @features_option
 @seed_option
@@ -331,16 +263,16 @@ def check(
         check_ending(output, (".csv", ".json"))
     rows = read_rows(data, id_column=id_column, features=_names(features))
     constraints = Constraints.read(answers, n_samples=len(rows.X), ids=rows.ids)
-    _tell(f"{len(rows.X)} rows, {rows.X.shape[1]} features, {constraints.n_answers} answers")
+    tell(f"{len(rows.X)} rows, {rows.X.shape[1]} features, {constraints.n_answers} answers")
     scaler, why = fit_scaler(rows.X, "auto" if standardize is None else standardize)
-    _tell(f"features: {why}")
+    tell(f"features: {why}")
     X = rows.X if scaler is None else scaler.transform(rows.X)
     found = check_answers(X, constraints, clusters, random_state=random_state)
-    _show_check(found)
+    show_check(found)
     if output is not None:
         write_records(output, found.rows(), found.to_dict())
         if output != "-":
-            _tell(f"all of it in {output}")
+            tell(f"all of it in {output}")
 
 
 @commands.command()
@@ -351,14 +283,7 @@ def check(
     type=READABLE,
     help="Answers to choose from: .csv, .jsonl or .parquet.",
 )
-@click.option(
-    "-k",
-    "--clusters",
-    required=True,
-    type=click.IntRange(2),
-    metavar="N",
-    help="How many clusters.",
-)
+@count_option
 @click.option(
     "-m",
     "--most",
@@ -386,12 +311,7 @@ def check(
 )
 @click.option("--closure", is_flag=True, help="Skip what the chosen answers imply.")
 @click.option("--exact", is_flag=True, help="Try every answer in every round: slower.")
-@click.option(
-    "--standardize/--no-standardize",
-    default=None,
-    help="Give every column mean 0 and variance 1 first, or not.  "
-    "[default: where a few columns drown the others]",
-)
+@standardize_option
 @id_option
 @features_option
 @seed_option
@@ -428,9 +348,9 @@ def select(
         check_ending(output, (".csv", ".jsonl", ".parquet"))
     rows = read_rows(data, id_column=id_column, features=_names(features))
     answers = Constraints.read(pool, n_samples=len(rows.X), ids=rows.ids)
-    _tell(f"{len(rows.X)} rows, {rows.X.shape[1]} features, {answers.n_answers} answers")
+    tell(f"{len(rows.X)} rows, {rows.X.shape[1]} features, {answers.n_answers} answers")
     scaler, why = fit_scaler(rows.X, "auto" if standardize is None else standardize)
-    _tell(f"features: {why}")
+    tell(f"features: {why}")
     X = rows.X if scaler is None else scaler.transform(rows.X)
     found = select_constraints(
         X,
@@ -442,7 +362,7 @@ def select(
         exact=exact,
         random_state=random_state,
     )
-    _tell_rounds(found, answers)
+    tell_rounds(found, answers)
     if output == "-":
         chosen = (answers.answer(int(at)) for at in found.chosen)
         lines = [
@@ -452,7 +372,7 @@ def select(
         write_records("-", lines, {})
     elif output is not None:
         answers.subset(found.chosen).write(output)
-        _tell(f"chosen answers in {output}")
+        tell(f"chosen answers in {output}")
 
 
 @commands.command()
@@ -474,7 +394,7 @@ def apply(
     gives other names for them. Rows without names (.npy) must have the same columns in the same
     order.
     """
-    output = _check_output(output, data)
+    output = check_output(output, data)
     from likewise.datasets.files import read_rows, write_clusters
     from likewise.model_file import feature_names_of, load_model
 
@@ -487,7 +407,7 @@ def apply(
         raise ValueError(f"{model} holds a {type(fitted).__name__}, which gives no clusters.")
     write_clusters(output, fitted.predict(rows.X), rows.ids)
     if output != "-":
-        _tell(f"clusters in {output}")
+        tell(f"clusters in {output}")
 
 
 @commands.command()
@@ -554,16 +474,16 @@ def _cluster_on_dask(
         said = None if answers is None else Constraints.read(answers, n_samples=n_rows, ids=ids)
         constraints = check_constraints(said, n_samples=n_rows)
         where = f"in {len(blocks)} blocks, {len(client.nthreads())} workers"
-        _tell(f"{n_rows} rows, {n_features} features, {constraints.n_answers} answers; {where}")
-        _tell_conflicts(constraints)
+        tell(f"{n_rows} rows, {n_features} features, {constraints.n_answers} answers; {where}")
+        tell_conflicts(constraints)
         fitted = front_door.fit(blocks, constraints=constraints)
-    _tell_choice(fitted, constraints)
+    tell_choice(fitted, constraints)
     if model is not None:
         save_model(fitted, model, feature_names=names)
-        _tell(f"model in {model}")
+        tell(f"model in {model}")
     write_clusters(output, fitted.labels_, ids)
     if output != "-":
-        _tell(f"clusters in {output}")
+        tell(f"clusters in {output}")
 
 
 def _make_front_door(method: str, n_clusters: int | str, standardize: bool | None, seed: int):
@@ -602,175 +522,3 @@ def _as_images(X, shape: tuple[int, ...]):
             f"{X.shape[1]} features. Give the height and width of your pictures."
         )
     return X.reshape(len(X), *shape)
-
-
-def _tell(words: str) -> None:
-    click.echo(words, err=True)
-
-
-def _show_check(found) -> None:
-    """The account of the answers as tables, on stderr."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(stderr=True, soft_wrap=True)
-    _tell(f"{len(found.conflicts)} answers contradict others")
-    for conflict in found.conflicts[:MOST_SHOWN]:
-        _tell(f"  {conflict}")
-    describe, prices = found.constraints.describe, found.prices
-    n_held = int(prices.satisfied.sum())
-    _tell(f"{n_held} of {len(prices.prices)} answers hold without help")
-    suspects = found.suspects.positions
-    table = Table("likely wrong", "doubt", "price", box=box.SIMPLE, title_justify="left")
-    for at in suspects[:MOST_SHOWN]:
-        score, price = found.suspects.scores[at], prices.prices[at]
-        table.add_row(describe(int(at)), f"{score:.2f}", f"{price:.3g}")
-    if len(suspects):
-        _tell(f"{len(suspects)} answers look wrong to the others; the most doubtful:")
-        console.print(table, markup=False)
-    else:
-        _tell("no answer looks wrong to the others")
-    if found.fitness is not None:
-        table = Table("metric", "pairs that cost nothing", "best of sets", box=box.SIMPLE)
-        fitness = found.fitness
-        for name, share, win in zip(fitness.names, fitness.shares, fitness.wins):
-            table.add_row(name, f"{share:.1%}", f"{win:.0%}")
-        console.print(table)
-
-
-def _tell_rounds(found, pool) -> None:
-    """What was chosen, round by round, on stderr."""
-    _tell(f"agreement with all answers: {found.qualities[0]:.1%} before")
-    for at, quality in zip(found.chosen[:MOST_SHOWN], found.qualities[1:]):
-        _tell(f"  {quality:.1%} with {pool.describe(int(at))}")
-    if len(found.chosen) > MOST_SHOWN:
-        _tell(f"  {found.qualities[-1]:.1%} with {len(found.chosen) - MOST_SHOWN} more")
-    if not len(found.chosen):
-        _tell("no answer makes it better")
-
-
-def _tell_conflicts(constraints) -> None:
-    conflicts = constraints.conflicts()
-    if conflicts:
-        _tell(f"{len(conflicts)} answers contradict others; the first:")
-        for conflict in conflicts[:3]:
-            _tell(f"  {conflict}")
-
-
-def _tell_satisfaction(constraints, labels) -> None:
-    from likewise.evaluation import satisfaction_score
-
-    if len(constraints.signed_pairs()[0]):
-        share = satisfaction_score(constraints, labels=labels).share
-        _tell(f"{share:.1%} of the pairs hold in the clusters")
-
-
-def _tell_choice(fitted, constraints) -> None:
-    """What the front door found, in a few lines."""
-    report = fitted.report_
-    _tell(f"features: {report.why_scaled}")
-    _tell(f"space: {report.why}")
-    _tell(f"clusters: {report.why_n_clusters}")
-    if report.satisfied == report.satisfied:  # not nan: some answer could be judged
-        _tell(
-            f"answers that hold: {report.satisfied_before:.0%} before, {report.satisfied:.0%} now"
-        )
-    if len(fitted.suspects_):
-        first = constraints.describe(int(fitted.suspects_[0]))
-        _tell(f"{len(fitted.suspects_)} answers look wrong; the first: {first}")
-
-
-def _check_output(output: str | None, data: str) -> str:
-    """Where the clusters go; refuse before the work what could not be written after it."""
-    from likewise.datasets.files import check_output_path
-
-    if output is None and not sys.stdout.isatty():
-        output = "-"
-    elif output is None:
-        output = f"{Path(data).stem}-clusters.csv"
-        if Path(output).exists():
-            raise ValueError(f"{output} is there already. Name a file to write with -o.")
-    elif output == "-" and sys.stdout.isatty():  # data goes to stdout only when it is piped
-        raise ValueError("Name a file with -o, or pipe the clusters into something.")
-    check_output_path(output)
-    return output
-
-
-def _check_side_files(report: str | None, model: str | None) -> None:
-    if report is not None and Path(report).suffix.lower() not in (".html", ".htm"):
-        raise ValueError(f"--report {report} must end in .html.")
-    for path in (report, model):
-        if path is not None and not Path(path).absolute().parent.is_dir():
-            raise ValueError(f"{Path(path).parent} does not exist. Make the folder first.")
-
-
-def _check_method(method: str, n_clusters: int | str, report: str | None) -> None:
-    if method in FRONT_DOOR:
-        return
-    doors = f"--method {', '.join(FRONT_DOOR[:-1])} or {FRONT_DOOR[-1]}"
-    if n_clusters == "auto":
-        raise click.UsageError(f"{method} needs to know how many clusters: -k 10. Or use {doors}.")
-    if report is not None:
-        raise click.UsageError(f"{method} has nothing to report. Use {doors}.")
-
-
-def _check_engine(
-    engine: str, scheduler: str | None, method: str, data: str, report: str | None
-) -> None:
-    if engine != "dask":
-        if scheduler is not None:
-            raise click.UsageError("--scheduler is for --engine dask.")
-        return
-    if method not in FRONT_DOOR:
-        raise click.UsageError(f"{method} needs all rows in memory. Use --engine local.")
-    if report is not None:
-        raise click.UsageError("A report needs all rows in memory. Use --engine local.")
-    if Path(data).suffix.lower() not in (".parquet", ".npy"):
-        raise click.UsageError("--engine dask reads .parquet and .npy files.")
-
-
-def main(arguments: list[str] | None = None) -> None:
-    """Run a command; expected failures are one line on stderr."""
-    from likewise.numerics.progress import show_progress
-
-    show_progress()
-    try:
-        with warnings.catch_warnings():
-            warnings.showwarning = _warning_teller()
-            commands.main(args=arguments, prog_name="likewise", standalone_mode=False)
-    except click.ClickException as error:
-        _fail(error.format_message(), error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        _fail("stopped; nothing was half-written", 130)
-    except BrokenPipeError:  # the reader of a pipe went away: head, less
-        sys.stderr.close()
-        sys.exit(141)
-    except MemoryError as error:
-        _fail(f"not enough memory: {error}" if str(error) else "not enough memory", 1)
-    except EXPECTED as error:
-        _fail(str(error), 1)
-
-
-def _warning_teller():
-    """A warning is one line, told once."""
-    told = set()
-
-    def tell(message, category, filename, lineno, file=None, line=None) -> None:
-        words = f"warning: {_one_line(message)}"
-        if words not in told:
-            told.add(words)
-            _tell(words)
-
-    return tell
-
-
-def _one_line(message) -> str:
-    """Single spaces, and no more than a few lines of a terminal: a cell can hold a novel."""
-    words = " ".join(str(message).split())
-    return words if len(words) <= MAX_MESSAGE else f"{words[:MAX_MESSAGE]} ..."
-
-
-def _fail(message: str, code: int) -> None:
-    click.echo(f"likewise: {_one_line(message)}", err=True)
-    sys.exit(code)

@@ -1,0 +1,57 @@
+"""What is refused before the work begins: files that could not be written, settings that clash."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from likewise.cli.options import FRONT_DOOR
+
+
+def check_output(output: str | None, data: str) -> str:
+    """Where the clusters go; refuse before the work what could not be written after it."""
+    from likewise.datasets.files import check_output_path
+
+    if output is None and not sys.stdout.isatty():
+        output = "-"
+    elif output is None:
+        output = f"{Path(data).stem}-clusters.csv"
+        if Path(output).exists():
+            raise ValueError(f"{output} is there already. Name a file to write with -o.")
+    elif output == "-" and sys.stdout.isatty():  # data goes to stdout only when it is piped
+        raise ValueError("Name a file with -o, or pipe the clusters into something.")
+    check_output_path(output)
+    return output
+
+
+def check_side_files(report: str | None, model: str | None) -> None:
+    if report is not None and Path(report).suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"--report {report} must end in .html.")
+    for path in (report, model):
+        if path is not None and not Path(path).absolute().parent.is_dir():
+            raise ValueError(f"{Path(path).parent} does not exist. Make the folder first.")
+
+
+def check_method(method: str, n_clusters: int | str, report: str | None) -> None:
+    if method in FRONT_DOOR:
+        return
+    doors = f"--method {', '.join(FRONT_DOOR[:-1])} or {FRONT_DOOR[-1]}"
+    if n_clusters == "auto":
+        raise click.UsageError(f"{method} needs to know how many clusters: -k 10. Or use {doors}.")
+    if report is not None:
+        raise click.UsageError(f"{method} has nothing to report. Use {doors}.")
+
+
+def check_engine(
+    engine: str, scheduler: str | None, method: str, data: str, report: str | None
+) -> None:
+    if engine != "dask":
+        if scheduler is not None:
+            raise click.UsageError("--scheduler is for --engine dask.")
+        return
+    if method not in FRONT_DOOR:
+        raise click.UsageError(f"{method} needs all rows in memory. Use --engine local.")
+    if report is not None:
+        raise click.UsageError("A report needs all rows in memory. Use --engine local.")
+    if Path(data).suffix.lower() not in (".parquet", ".npy"):
+        raise click.UsageError("--engine dask reads .parquet and .npy files.")

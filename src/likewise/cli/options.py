@@ -1,0 +1,87 @@
+"""What commands take: types of values, and options that several of them share."""
+
+from typing import Any
+
+import click
+
+FRONT_DOOR = ("auto", "sklr", "itml")  # methods of GuidedClustering, which a report can tell about
+CLUSTERERS = {
+    "kernel-kmeans": "KernelKMeans",
+    "pck-means": "PCKMeans",
+    "mpck-means": "MPCKMeans",
+    "cop-kmeans": "COPKMeans",
+}
+
+
+class ClusterCount(click.ParamType):
+    """A whole number from 1, or "auto"."""
+
+    name = "cluster count"
+
+    def convert(self, value: Any, param, ctx) -> int | str:
+        if value == "auto":
+            return "auto"
+        try:
+            count = int(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a whole number nor auto.", param, ctx)
+        return count if count >= 1 else self.fail(f"{count} is less than 1.", param, ctx)
+
+
+class ImageShape(click.ParamType):
+    """8x8 or 32x32x3."""
+
+    name = "image shape"
+
+    def convert(self, value: Any, param, ctx) -> tuple[int, ...]:
+        sides = value.lower().split("x")
+        right = len(sides) in (2, 3) and all(side.isdecimal() and int(side) for side in sides)
+        if not right or sides[2:] not in ([], ["3"]):
+            self.fail(f"{value!r} is no shape of a picture. Try 8x8, or 32x32x3.", param, ctx)
+        return tuple(int(side) for side in sides)
+
+
+READABLE = click.Path(exists=True, dir_okay=False)
+WRITABLE = click.Path(dir_okay=False)
+# What several commands take, by the same name and with the same words.
+data_argument = click.argument("data", type=READABLE)
+answers_option = click.option(
+    "-c", "--constraints", "answers", type=READABLE, help="Answer file: .csv, .jsonl or .parquet."
+)
+output_option = click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Write the clusters here: .csv, .parquet or .npy; - is stdout.  "
+    "[default: stdout when piped, else DATA-clusters.csv]",
+)
+id_option = click.option(
+    "--id-column",
+    metavar="NAME",
+    help="Column that names the rows.  [default: id, if there is one]",
+)
+features_option = click.option(
+    "--features", metavar="NAMES", help="Columns to use, separated by commas.  [default: all]"
+)
+seed_option = click.option(
+    "--random-state",
+    default=0,
+    show_default=True,
+    type=int,
+    metavar="SEED",
+    help="Same seed, same result.",
+)
+count_option = click.option(
+    "-k",
+    "--clusters",
+    required=True,
+    type=click.IntRange(2),
+    metavar="N",
+    help="How many clusters.",
+)
+standardize_option = click.option(
+    "--standardize/--no-standardize",
+    default=None,
+    help="Give every column mean 0 and variance 1 first, or not.  "
+    "[default: where a few columns drown the others]",
+)
