@@ -179,7 +179,7 @@ def own_rate(X, n_landmarks, n_directions):
 
 
 def rate(options):
-    n_rows, n_landmarks = (2_000, 50) if options.smallest else (100_000, 500)
+    n_rows, n_landmarks = (2_000, 50) if options.smallest else (50_000, 500)
     X = np.concatenate([block for block, _ in cloud_blocks(n_rows)]).astype(np.float64)
     y = np.concatenate([y for _, y in cloud_blocks(n_rows)])
     learners = {
@@ -196,7 +196,7 @@ def rate(options):
         n_directions = len(space.get_feature_names_out())
         ours, own = best_seconds(
             [partial(scale.transform, space, X), partial(own_rate, X, n_landmarks, n_directions)],
-            1 if options.smallest else 5,
+            1 if options.smallest else 4,
         )
         yield (
             *(name, n_landmarks, n_directions),

@@ -50,6 +50,13 @@ def test_beyond_it_learns_from_the_rows_of_answers_and_a_sample(xor, name):
         assert_array_equal(X[space.landmarks_], same.map_.landmarks)
 
 
+def test_enough_rows_are_gathered_for_all_landmarks(xor):
+    X, _, answers = xor
+    space = SpectralReweighting(n_landmarks=120, random_state=0)
+    scale.fit(space, X, constraints=answers, n_rows=80, random_state=0)
+    assert len(space.landmarks_) == 120
+
+
 @given(st.integers(1, 200), st.integers(1, 60), st.sets(st.integers(0, 199)), st.integers(0, 9))
 def test_a_sample_has_every_forced_row_once_and_enough_others(n_rows, n_wanted, forced, seed):
     forced = np.array(sorted(row for row in forced if row < n_rows), dtype=np.int64)

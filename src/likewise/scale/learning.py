@@ -62,8 +62,9 @@ def fit(
         Answers about the rows of X.
     n_rows : int, default=10_000
         Rows to learn from: those that answers speak of and a uniform draw of the others, at least
-        half as many. Up to so many rows this is ``learner.fit``. Raising it takes more memory and
-        time, and helps where small groups would be missed.
+        half as many, and never fewer than the learner's ``n_landmarks``. Up to so many rows this is
+        ``learner.fit``. Raising it takes more memory and time, and helps where small groups would
+        be missed.
     client : distributed.Client, default=None
         The Dask cluster that gathers the rows.
     n_jobs : int, default=None
@@ -89,6 +90,7 @@ def fit(
     blocks = as_blocks(X, client=client)
     answers = check_constraints(constraints, n_samples=blocks.shape[0])
     seed = check_random_state(random_state).randint(2**31 - 1)
+    n_rows = max(n_rows, getattr(learner, "n_landmarks", None) or 0)
     rows = sample_rows(blocks.shape[0], n_rows, answers.touched_rows(), seed)
     learner.fit(blocks.take(rows, n_jobs=n_jobs), constraints=answers.restrict(rows))
     if hasattr(learner, "landmarks_"):
