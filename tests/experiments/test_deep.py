@@ -1,5 +1,7 @@
 """Tables 2 and 3 of randel2021, on a few small images, in seconds."""
 
+from dataclasses import replace
+
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.datasets import load_digits
@@ -8,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 from likewise.constraints import Constraints  # noqa: E402
 from likewise.experiments import deep  # noqa: E402
-from likewise.experiments.runs import find_tables, reproduce  # noqa: E402
+from likewise.experiments.runs import reproduce  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 SMALL = {"widths": (20, 5), "max_epochs": 2, "device": "cpu", "n_init": 2}
@@ -68,10 +70,9 @@ def test_published_figures_stand_beside_ours_for_each_measure():
 
 
 def test_a_table_runs_and_tells(small, tmp_path, monkeypatch):
-    [table] = find_tables("deep", "noise")["deep"]
     monkeypatch.setattr(deep, "NOISE", ("0.2",))
-    monkeypatch.setattr(deep, "IMAGES", ("digits",))
+    monkeypatch.setattr(deep, "TABLES", (replace(deep.noise("digits"), data=tuple),))
     said = []
-    reproduce("deep", "noise", n_runs=1, results=tmp_path, say=said.append)
+    reproduce("deep", "noise-digits", n_runs=1, results=tmp_path, say=said.append)
     assert "filtered, 0.7" in said[0]
-    assert (tmp_path / "deep" / f"{table.name}.csv").read_text().count("digits,") == 2
+    assert (tmp_path / "deep" / "noise-digits.csv").read_text().count("digits,") == 2
