@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise.constraints import check_constraints, warn_unused
 from likewise.kernel_learning.logdet import learn_metric, problem_rows
-from likewise.kernel_learning.starts import fit_start, keep_leading
+from likewise.kernel_learning.starts import fit_start, keep_leading, map_through
 from likewise.numerics.pair_distances import percentile_bounds
 
 SKMS_BOUNDS = (0.05, 1.95)  # of squared distances under a Gaussian kernel
@@ -192,7 +192,7 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """
         check_is_fitted(self)
         X = self._validate(X, reset=False)
-        return (self.start_map_.transform(X) @ self.components_).astype(X.dtype, copy=False)
+        return map_through(self.start_map_, X, self.components_).astype(X.dtype, copy=False)
 
     def kernel(self, X, Y=None):
         """The learned kernel between rows: ``transform(X) @ transform(Y).T``."""

@@ -41,7 +41,7 @@ from likewise.evaluation import (
 from likewise.kernel_learning.logdet import Learned, learn_from_answers, violated_answers
 from likewise.kernel_learning.softmax import choices_of, option_chances, option_sq_distances
 from likewise.kernel_learning.softmax_search import fit_choices
-from likewise.kernel_learning.starts import fit_start
+from likewise.kernel_learning.starts import fit_start, map_through
 from likewise.kernels import NystromMap
 from likewise.numerics.progress import track
 
@@ -261,7 +261,8 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self._validate(X, reset=False)
-        return (self._start_coordinates(X) @ self.components_).astype(X.dtype, copy=False)
+        Z = map_through(self.start_map_, self._scaled(X), self.components_)
+        return Z.astype(X.dtype, copy=False)
 
     def kernel(self, X, Y=None, *, residual=False):
         """The learned kernel between rows: ``transform(X) @ transform(Y).T``.

@@ -99,6 +99,13 @@ def keep_leading(start_map: StartMap, rank: int) -> StartMap:
     return replace(start_map, whitening=start_map.whitening[:, :rank])
 
 
+def map_through(start_map: StartMap, X, factor: np.ndarray) -> np.ndarray:
+    """The start's coordinates of rows times a factor (r, q): one product where rows are many."""
+    if isinstance(start_map, NystromMap) and X.shape[0] > len(factor):
+        return replace(start_map, whitening=start_map.whitening @ factor).transform(X)
+    return start_map.transform(X) @ factor
+
+
 def _principal_axes(X: np.ndarray, share: float, by: Measure) -> NystromMap:
     """The linear kernel of all rows, through the (d, d) matrix that has the same eigenvalues."""
     X = np.asarray(X, dtype=np.float64)
