@@ -115,8 +115,9 @@ def lth_smallest(sq_dists: np.ndarray, n_neighbors: int, *, count_self: bool) ->
     """Distance (n,) to the l-th nearest of the rows that squared distances (n, m) lead to."""
     if n_neighbors == 0:  # a single training row has no neighbor
         return np.zeros(len(sq_dists))
-    last = np.full(len(sq_dists), n_neighbors - 1)
+    nearest = np.partition(sq_dists, n_neighbors - 1, axis=1)
+    sq_last = nearest[:, n_neighbors - 1].copy()
     if not count_self:  # one training row on top of x is x itself: skip it, and take one further
-        last += sq_dists.min(axis=1) == 0
-    nearest = np.partition(sq_dists, np.unique(last), axis=1)
-    return np.sqrt(nearest[np.arange(len(last)), last])
+        same = np.flatnonzero(nearest[:, :n_neighbors].min(axis=1) == 0)
+        sq_last[same] = nearest[same, n_neighbors:].min(axis=1)
+    return np.sqrt(sq_last)
