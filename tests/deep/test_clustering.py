@@ -147,6 +147,31 @@ def test_ease_must_fit_the_rows_and_none_of_it_says_nothing():
     assert clustering.check_ease(np.zeros(60), 60) is None
 
 
+def test_a_network_is_begun_with_and_must_fit():
+    X, _ = draw_blobs()
+    pretrained = fit_small(max_epochs=0)
+    begun = fit_small(max_epochs=0, start=pretrained, pretraining_epochs=50)
+    assert_array_equal(begun.encoder_[0][0], pretrained.encoder_[0][0])
+    assert begun.n_iter_ == 0
+    with pytest.raises(ValueError, match=r"start has layers of \(4, 8, 4\), but X and widths ask"):
+        DeepConstrainedClustering(3, widths=(8, 5), start=pretrained).fit(X)
+
+
+def test_a_checkpoint_needs_a_number_as_random_state(tmp_path):
+    X, _ = draw_blobs()
+    with pytest.raises(ValueError, match="checkpoint needs a number as random_state, not None"):
+        DeepConstrainedClustering(2, checkpoint=tmp_path / "state").fit(X)
+    settings = {**SMALL, "checkpoint": tmp_path / "state", "random_state": 0}
+    kept = DeepConstrainedClustering(2, **settings).fit(X)
+    assert_array_equal(kept.labels_, kept.set_params(checkpoint=None).fit(X).labels_)
+    assert not (tmp_path / "state").exists()
+
+
+def test_one_cluster_has_no_prices():
+    with pytest.raises(ValueError, match="drop_share needs n_clusters >= 2"):
+        DeepConstrainedClustering(1, drop_share=0.5).fit(draw_blobs()[0])
+
+
 def test_too_few_answers_are_not_held_out():
     _, y = draw_blobs()
     few = Constraints.from_labels(y, n_pairs=30, random_state=0)

@@ -54,10 +54,12 @@ class Checkpoint:
             self.path.unlink(missing_ok=True)
 
 
-def fingerprint_of(X: np.ndarray, constraints: Constraints, *settings: Any) -> str:
-    """One text for the whole problem."""
+def fingerprint_of(X: np.ndarray, constraints: Constraints, start, *settings: Any) -> str:
+    """One text for the whole problem; `start` are the layers of another network, or None."""
     digest = hashlib.sha256(repr(settings).encode())
-    digest.update(np.ascontiguousarray(X).view(np.uint8).data)
+    layers = [layer for part in start or () for layer in part]
+    for array in (X, *(array for layer in layers for array in layer)):
+        digest.update(np.ascontiguousarray(array).view(np.uint8).data)
     for kind in sorted(set(constraints.kinds)):
         digest.update(kind.encode() + getattr(constraints, kind).tobytes())
     digest.update(constraints.weights.tobytes())

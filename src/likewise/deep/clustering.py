@@ -1,5 +1,6 @@
 """DeepConstrainedClustering: the door to the room. torch is imported when something is fitted."""
 
+import numbers
 import warnings
 
 import numpy as np
@@ -108,8 +109,8 @@ class DeepConstrainedClustering(
         seed gives the same result on the CPU; GPUs add in any order.
     checkpoint : str or path, default=None
         File that the state of training goes to about every 30 seconds. A fit that was killed goes
-        on from it when called again with the same rows, answers and settings; it is removed when
-        training ends.
+        on from it when called again with the same rows, answers and settings, a number as
+        `random_state` among them; it is removed when training ends.
     random_state : int, RandomState instance or None, default=None
         Draws the first weights, the order of the rows, the warps and the starts.
 
@@ -235,6 +236,11 @@ class DeepConstrainedClustering(
         constraints = check_constraints(constraints, n_samples=len(X))
         settings = self._check_settings(X)
         ease = check_ease(ease, len(X))
+        if self.checkpoint is not None and not isinstance(self.random_state, numbers.Integral):
+            raise ValueError(
+                f"checkpoint needs a number as random_state, not {self.random_state!r}: a run that "
+                "goes on must draw what it would have drawn."
+            )
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(2**31 - 1))
         learned, held_out = hold_out(constraints, self.held_out_share, seed)
@@ -248,7 +254,6 @@ class DeepConstrainedClustering(
             device=self.device,
             seed=seed,
             checkpoint=self.checkpoint,
-            named_seed=None if self.random_state is None else seed,
         )
         self.labels_, order = order_clusters(trained.labels, self.n_clusters)
         self.cluster_centers_ = trained.centers[order]

@@ -51,7 +51,6 @@ def train(
     device: str | None,
     seed: int,
     checkpoint=None,
-    named_seed=None,
 ) -> Trained:
     """Cluster the rows X (n, d) of float32; `seed` starts every random number."""
     where = local_device(device)
@@ -59,8 +58,7 @@ def train(
         generator = torch.Generator().manual_seed(agree(seed, world, where))
         fingerprint = ""
         if checkpoint is not None:
-            whole = (settings, named_seed, held_out.n_answers, start)
-            fingerprint = fingerprint_of(X, answers, *whole)
+            fingerprint = fingerprint_of(X, answers, start, settings, seed, held_out.n_answers)
         file = Checkpoint(checkpoint, fingerprint, is_writer=world.rank == 0)
         run = Run(X, answers, held_out, ease, settings, where, world, generator)
         if start is not None:
