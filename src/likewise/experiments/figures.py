@@ -74,7 +74,7 @@ def draw_linked_points(
     figure, spots = _panels(-(-len(panels) // n_across), n_across)
     for spot, (title, (points, labels, pairs)) in zip(spots.flat, panels.items()):
         spot.plot(*points[pairs].transpose(2, 1, 0), color="gray", linewidth=0.6)
-        spot.scatter(*points.T, c=labels, cmap="coolwarm", s=6)
+        spot.scatter(*points.T, c=labels, cmap="coolwarm", s=6, rasterized=True)
         spot.set_title(title, fontsize="small")
     figure.savefig(path, dpi=150, metadata={"Date": None})
 
