@@ -159,6 +159,14 @@ def test_kmeans_is_as_good_as_scikit_learns(seed):
     assert cost <= peer * 1.001
 
 
+def test_starts_that_do_not_fit_at_once_are_tried_one_by_one(monkeypatch):
+    codes = torch.rand(50, 2, generator=torch.Generator().manual_seed(0))
+    found = [kmeans(codes, 3, n_init=7, generator=torch.Generator().manual_seed(0))]
+    monkeypatch.setattr("likewise.deep.kmeans.LARGEST", 1)
+    found.append(kmeans(codes, 3, n_init=7, generator=torch.Generator().manual_seed(0)))
+    assert_allclose(found[0].centers, found[1].centers, rtol=1e-5)
+
+
 def test_lloyds_steps_end_at_the_means_of_the_clusters():
     codes = torch.tensor([[0.0], [1.0], [10.0], [12.0]])
     found = improve(codes, torch.tensor([[[0.0], [1.0]]]), 100)

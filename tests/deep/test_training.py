@@ -385,10 +385,8 @@ fit(RESUMED, answers=ALL_KINDS, checkpoint=f"{folder}/state")
 """
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """What two processes left, started as torchrun starts them; the first was killed."""
-    folder = tmp_path_factory.mktemp("world")
+def run_world(folder):
+    """Two processes, started as torchrun starts them; the first is killed in the end."""
     (folder / "program.py").write_text(PROGRAM)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -407,19 +405,16 @@ def folder(tmp_path_factory):
     for program, code in zip(programs, (-signal.SIGKILL, 0)):
         told = program.communicate(timeout=300)[1]
         assert program.returncode == code, told
-    return folder
 
 
-def test_two_processes_end_as_one_does(folder):
+def test_two_processes_end_as_one_does_and_a_killed_one_is_resumed(tmp_path):
+    run_world(tmp_path)
     alone = fit(PLAIN, answers=ALL_KINDS)
     for rank in "01":
-        saved = np.load(folder / f"{rank}.npz")
+        saved = np.load(tmp_path / f"{rank}.npz")
         assert_array_equal(saved["labels"], alone.labels)
         assert_allclose(saved["centers"], alone.centers, rtol=1e-3, atol=1e-3)
-
-
-def test_a_process_killed_by_the_system_is_resumed(folder):
-    resumed = fit(RESUMED, answers=ALL_KINDS, checkpoint=folder / "state")
+    resumed = fit(RESUMED, answers=ALL_KINDS, checkpoint=tmp_path / "state")
     assert_equal_results(resumed, fit(RESUMED, answers=ALL_KINDS))
 
 

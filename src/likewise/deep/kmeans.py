@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 
 MAX_ITER = 100
+LARGEST = 2**28  # distances held at once: 1 GB
 
 
 class Clustered(NamedTuple):
@@ -18,8 +19,10 @@ class Clustered(NamedTuple):
 def kmeans(codes, n_clusters: int, *, n_init: int, generator) -> Clustered:
     """The best of `n_init` starts by k-means++; random numbers come from the CPU."""
     draws = torch.rand(n_init, n_clusters, generator=generator).to(codes)
-    centers = plus_plus(codes, draws)
-    return improve(codes, centers, MAX_ITER)
+    at_once = max(1, LARGEST // (len(codes) * n_clusters))
+    starts = [plus_plus(codes, some) for some in draws.split(at_once)]
+    ends = torch.stack([improve(codes, some, MAX_ITER).centers for some in starts])
+    return improve(codes, ends, 0)
 
 
 def plus_plus(codes, draws):

@@ -32,7 +32,8 @@ NEAR_ONE = 1 - 1e-6  # cosines: the angle of equal codes has no gradient
 
 def student_assignments(codes, centers, t_power: int):
     """Soft assignments (n, k) of codes (n, d) to centers (k, d)."""
-    sq_dists = (codes[:, None, :] - centers).square().sum(dim=2)
+    sq_codes, sq_centers = codes.square().sum(dim=1), centers.square().sum(dim=1)
+    sq_dists = (sq_codes[:, None] - 2 * codes @ centers.T + sq_centers).clamp(min=0)
     q = (1 + sq_dists) ** -t_power
     return q / q.sum(dim=1, keepdim=True)
 
