@@ -14,7 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 torch = pytest.importorskip("torch")
 
 from likewise.constraints import Constraints  # noqa: E402
-from likewise.deep import checkpoints, losses, training  # noqa: E402
+from likewise.deep import checkpoints, filtering, losses, training  # noqa: E402
 from likewise.deep.distributed import World  # noqa: E402
 from likewise.deep.images import draw_warps, warp  # noqa: E402
 from likewise.deep.kmeans import kmeans  # noqa: E402
@@ -333,7 +333,9 @@ def kill_after(monkeypatch):
 
 @pytest.mark.parametrize("n_saves", [1, 2, 3, 6])
 @pytest.mark.parametrize("loss", ["student", "angular"])
-def test_a_resumed_run_ends_as_the_whole_one(loss, n_saves, kill_after, tmp_path):
+def test_a_resumed_run_ends_as_the_whole_one(loss, n_saves, kill_after, tmp_path, monkeypatch):
+    monkeypatch.setattr(filtering, "LARGEST_PROGRAM", 0)  # so that the last prices are begun with
+    monkeypatch.setattr(filtering, "N_CLIMBS", 3)
     settings = replace(RESUMED, loss=loss, decay=True)
     X, y = draw_blobs()
     answers = Constraints.from_labels(np.random.RandomState(0).permutation(y), n_pairs=40)
