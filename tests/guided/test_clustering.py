@@ -18,7 +18,7 @@ from likewise.datasets import load_digits, load_iris, load_wine
 from likewise.evaluation import beats, free_row_score, mean_and_error
 from likewise.guided.clustering import rank_suspects
 from likewise.guided.features import fit_scaler
-from likewise.guided.spaces import AS_THEY_ARE, choose_best
+from likewise.guided.spaces import AS_THEY_ARE, choose_best, share_about_new_rows
 from likewise.scale.blocks import as_blocks
 from likewise.scale.learning import sample_rows
 
@@ -261,6 +261,25 @@ def test_a_candidate_is_taken_only_if_it_beats_the_features_by_a_standard_error(
     rival = 1 + int(means[1:].argmax())
     expected = rival if beats(credits[rival], credits[0], weights) else 0
     assert choose_best(credits, weights) == expected
+
+
+def test_the_share_of_answers_about_new_rows_by_hand():
+    whole = Constraints(
+        9, must_link=[(0, 1), (2, 3)], cannot_link=[(4, 5)], odd_one_out=[(1, 6, 7)]
+    )
+    splits = [(whole.subset([0, 2]), whole.subset([1, 3])), (whole.subset([1]), whole.subset([0]))]
+    assert share_about_new_rows(splits) == pytest.approx(2 / 3)
+    assert share_about_new_rows([]) == 0
+
+
+def test_wrong_answers_about_scattered_rows_still_teach():
+    """Two fifths of the answers are too few to learn from; these rows were new to each other."""
+    data = load_digits()
+    X, y = data.X / 16, np.asarray(data.y)
+    told = Constraints.from_labels(y, n_must_link=100, n_cannot_link=100, noise=0.2, random_state=0)
+    model = GuidedClustering(10, n_init=2, random_state=0).fit(X, constraints=told)
+    assert model.learner_ is not None
+    assert adjusted_rand_score(y, model.labels_) > 0.75
 
 
 def test_the_best_space_has_to_be_better_than_chance_would_have_it():

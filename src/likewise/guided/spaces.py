@@ -37,6 +37,7 @@ TOL = 1e-2  # enough for clusters: on 2,000 pairs of digits, a hundred times fin
 TRIAL_STARTS = 2  # of k-means
 N_LANDMARKS = 1000
 SHARE = 0.95  # of a start's spectrum; the last hundredths cost more time than they are worth
+MOSTLY_NEW = 0.5  # share of held-out answers about new rows with which these have had their say
 MOST_FEATURES = 1000  # that ITML is tried with: its cost grows with their square
 
 
@@ -118,16 +119,29 @@ def choose_space(
     else:
         why = f"{tried[best]}: {told}, {AS_THEY_ARE} {scores[0]:.0%}."
         one = tried[best]
-        if not helps_new_rows(X, spaces[one.start], one, answers, n_clusters, seed):
+        if share_about_new_rows(splits) < MOSTLY_NEW and not helps_new_rows(
+            X, spaces[one.start], one, answers, n_clusters, seed
+        ):
             best = 0
             why = f"{AS_THEY_ARE}: {one} does better only where answers were given."
     return Choice(tried[best].make(seed), tried, scores, errors, best, why, credits[best])
 
 
+def share_about_new_rows(splits: Sequence[Split]) -> float:
+    """The share of held-out answers that speak of no row that an answer to learn from speaks of."""
+    are_new = [
+        not known.intersection(held_out.points_of(i))
+        for known, held_out in ((set(part.touched_rows()), rest) for part, rest in splits)
+        for i in range(held_out.n_answers)
+    ]
+    return float(np.mean(are_new)) if are_new else 0.0
+
+
 def helps_new_rows(X, Y, one: Candidate, answers: Constraints, n_clusters, seed: int) -> bool:
     """False when answers about rows that no other answer spoke of prefer the features as they are.
 
-    Where answers are dense, those held out speak of rows that the others have moved already.
+    Where answers are dense, those held out speak of rows that the others have moved already. It
+    costs half of the answers to learn from, so it is asked only there.
     """
     splits = list(answers.row_folds(N_SPLITS, random_state=seed))
     if sum(is_judgeable(split.held_out).sum() for split in splits) < MIN_HELD_OUT:
