@@ -11,7 +11,7 @@ from likewise.constraints import Constraints
 from likewise.evaluation import separation_score
 from likewise.experiments import scalable
 from likewise.experiments.runs import find_tables, reproduce
-from likewise.kernels import rbf
+from likewise.kernels import rbf, rbf_theta
 
 CACHES = (scalable.load, scalable.score_start, scalable.eigenvectors, scalable.start_at)
 
@@ -54,6 +54,19 @@ def test_every_method_of_table_1_has_its_j_and_learning_raises_it(small, method)
         assert found > plain + 0.5
     else:
         assert abs(found - plain) < 0.4
+
+
+def test_the_start_over_the_same_landmarks_is_the_kernel_s_own_weights(small):
+    X, y = scalable.load("xor")
+    answers = Constraints.from_labels(y, n_must_link=50, random_state=0)
+    space = scalable.paper_method(100, n_iter=1).fit(X, constraints=answers)
+    rows = space.landmarks_
+    Z = space.transform(X)[rows] / space.weights_ * np.sqrt(space.eigenvalues_)
+    K = rbf(X[rows], theta=rbf_theta(X[rows]))
+    centered = K - K.mean(axis=0) - K.mean(axis=1, keepdims=True) + K.mean()
+    assert_allclose(Z @ Z.T, centered, atol=0.02)  # but for what the cut leaves out
+    found = scalable.run_set(data="xor", method=scalable.UNLEARNED, seed=0)["J"]
+    assert found < scalable.run_set(data="xor", method="m = 100", seed=0)["J"] - 0.5
 
 
 def test_figure_1_separates_new_rows_as_well_as_the_others(small):

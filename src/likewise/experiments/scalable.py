@@ -36,7 +36,8 @@ N_LANDMARKS = 100
 N_IMAGES = 2000  # of a digit
 DIGITS = ("01", "13", "15", "17", "19", "012", "678", "019", "3456")
 SETS = ("isolet", *(f"mnist {digits}" for digits in DIGITS))
-TABLE2_METHODS = ("input", "RBF", "RCA", "full", f"m = {N_LANDMARKS}")
+UNLEARNED = f"start, m = {N_LANDMARKS}"  # the same landmarks, with the weights of the kernel
+TABLE2_METHODS = ("input", "RBF", "RCA", "full", UNLEARNED, f"m = {N_LANDMARKS}")
 
 SENSITIVE_SETS = ("xor", "isolet", "mnist 01")
 SENSITIVE_LANDMARKS, SENSITIVE_XOR_ROWS = 200, 2000
@@ -152,6 +153,9 @@ def score(data: str, method: str, seed: int) -> float:
         Z = RCA().fit(X, constraints=answers).transform(X)
     elif method == "full":
         Z = full_method(data, answers)
+    elif method == UNLEARNED:
+        space = paper_method(N_LANDMARKS, seed, n_iter=1).fit(X, constraints=answers)
+        Z = space.transform(X) / space.weights_ * np.sqrt(space.eigenvalues_)
     else:
         space = paper_method(int(method.split()[-1]), seed)
         Z = space.fit(X, constraints=answers).transform(X)
@@ -350,6 +354,6 @@ TABLES = (
 
 
 def published2(data: str, method: str) -> str:
-    """The figure of table 2, where there is one; the paper does not run the full method there."""
-    names = tuple(name for name in TABLE2_METHODS if name != "full")
+    """The figure of table 2, where there is one; the paper does not run all of ours."""
+    names = tuple(name for name in TABLE2_METHODS if name not in ("full", UNLEARNED))
     return dict(zip(names, PUBLISHED2[data].split())).get(method, "")
