@@ -129,6 +129,17 @@ def test_a_section_is_replaced_and_the_words_around_it_stay(tmp_path):
     assert text.index("| new \\1 |") < text.index("Some words.") < text.index("| second |")
 
 
+def test_a_table_that_was_not_run_is_not_published(tmp_path, monkeypatch):
+    monkeypatch.setattr(runs, "find_tables", lambda *_: {"paper": [make_table(score)]})
+    heard = []
+    settings = {"results": tmp_path, "docs": tmp_path, "say": heard.append}
+    runs.reproduce("paper", n_runs=0, **settings)
+    assert heard == ["paper made: not run yet."]
+    assert not (tmp_path / "paper.md").exists()
+    runs.reproduce("paper", n_runs=1, **settings)
+    assert "0.5" in (tmp_path / "paper.md").read_text()
+
+
 def test_unknown_papers_and_tables_are_answered_with_the_known_ones():
     with pytest.raises(ValueError, match="no experiments for 'nothing', only for sklr"):
         find_tables("nothing")

@@ -203,6 +203,9 @@ def reproduce(
         for one in tables:
             path = results / name / f"{one.name}.csv"
             records = run_table(one, path, n_runs=n_runs, n_jobs=n_jobs)
+            if not records:
+                say(f"{name} {one.name}: not run yet.")
+                continue
             text = section(one, path, records)
             say(f"{name} {one.name}: {one.title}\n\n{text}")
             if one.draw is not None:
