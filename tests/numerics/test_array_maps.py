@@ -97,3 +97,13 @@ def test_what_is_numpy_s_is_here_and_what_is_not_is_elsewhere():
     assert not array_maps.is_array_elsewhere([1.0])
     torch = pytest.importorskip("torch", reason="torch is not installed (extra deep)")
     assert array_maps.is_array_elsewhere(torch.ones(2))
+
+
+def test_a_device_that_is_not_there_is_one_line(monkeypatch):
+    torch = pytest.importorskip("torch", reason="torch is not installed (extra deep)")
+    assert array_maps.find_device(torch, "cpu").type == "cpu"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ValueError, match=r"device='cuda:1': torch sees no GPU here\. Leave"):
+        array_maps.find_device(torch, "cuda:1")
+    with pytest.raises(ValueError, match=r"device='gpu' is none that torch knows\. Try 'cuda'"):
+        array_maps.find_device(torch, "gpu")

@@ -11,6 +11,8 @@ from typing import NamedTuple
 import torch
 from torch import distributed, nn
 
+from likewise.numerics.array_maps import find_device
+
 
 class World(NamedTuple):
     rank: int
@@ -41,7 +43,7 @@ def local_device(named: str | None) -> torch.device:
     """The device meant: None is a GPU when there is one; of several GPUs this process's own."""
     if named is None:
         named = "cuda" if torch.cuda.is_available() else "cpu"
-    device = torch.device(named)
+    device = find_device(torch, named)
     if device.type == "cuda" and device.index is None:
         return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
     return device

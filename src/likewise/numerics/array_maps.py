@@ -21,6 +21,17 @@ def is_array_elsewhere(X) -> bool:
     return is_array_api_obj(X) and not is_numpy_array(X)
 
 
+def find_device(torch, named):
+    """The device of torch's that is meant, or one line that says why there is none."""
+    try:
+        device = torch.device(named)
+    except RuntimeError:
+        raise ValueError(f"device={named!r} is none that torch knows. Try 'cuda'.") from None
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(f"device={named!r}: torch sees no GPU here. Leave device out for the CPU.")
+    return device
+
+
 def assign_rows(X, centers):
     """The nearest center (n,) of each row and the squared distance (n,) to it."""
     xp = array_namespace(X, centers)

@@ -15,7 +15,7 @@ from likewise.kernel_learning import SKLR, LogDetPairs, SpectralReweighting
 from likewise.kernels import NystromMap, SelfTuningGaussian, cosine, linear, polynomial, rbf
 from likewise.metric_learning import ITML, LSML, MMC, RCA
 from likewise.numerics import array_maps
-from likewise.numerics.array_maps import is_array_elsewhere
+from likewise.numerics.array_maps import find_device, is_array_elsewhere
 
 
 def import_torch():
@@ -30,6 +30,7 @@ def import_torch():
 def on_device(rows, device):
     """Rows as a tensor there; whole numbers become float64."""
     torch = import_torch()
+    device = find_device(torch, device)
     if is_array_elsewhere(rows):
         return to_device(rows, device)
     if not isinstance(rows, np.ndarray):
@@ -46,6 +47,7 @@ def from_device(rows):
 def device_map(learner, device, is_single: bool) -> Callable:
     """The learner's ``transform`` for tensors of this device, of float32 or of float64."""
     torch = import_torch()
+    device = find_device(torch, device)
     dtype = torch.float32 if is_single else torch.float64
 
     def there(array, kind=None):
