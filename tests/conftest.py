@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from likewise.numerics.progress import show_progress
+
 ROOT = Path(__file__).parent.parent
 
 settings.register_profile(
@@ -18,6 +20,13 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("tests")
+
+
+@pytest.fixture(autouse=True)
+def silent_again():
+    """A command that a test runs inside this process switches progress on for all that follow."""
+    yield
+    show_progress(False)
 
 
 def pytest_generate_tests(metafunc):
