@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from likewise import ITML, Constraints, GuidedClustering
 from likewise.datasets import load_digits, load_iris, load_wine
 from likewise.evaluation import beats, free_row_score, mean_and_error
+from likewise.guided import spaces
 from likewise.guided.clustering import rank_suspects
 from likewise.guided.features import fit_scaler
 from likewise.guided.spaces import AS_THEY_ARE, choose_best, share_about_new_rows
@@ -280,6 +281,16 @@ def test_wrong_answers_about_scattered_rows_still_teach():
     model = GuidedClustering(10, n_init=2, random_state=0).fit(X, constraints=told)
     assert model.learner_ is not None
     assert adjusted_rand_score(y, model.labels_) > 0.75
+
+
+def test_dense_answers_give_way_to_what_new_rows_say(monkeypatch):
+    wine = load_wine()
+    told = Constraints.from_labels(wine.y, n_pairs=300, random_state=0)
+    model = GuidedClustering(3, n_init=2, random_state=0)
+    assert model.fit(wine.X, constraints=told).learner_ is not None
+    monkeypatch.setattr(spaces, "helps_new_rows", lambda *_: False)
+    assert model.fit(wine.X, constraints=told).learner_ is None
+    assert "does better only where answers were given" in model.report_.why
 
 
 def test_the_best_space_has_to_be_better_than_chance_would_have_it():
