@@ -19,6 +19,7 @@ PLAIN = Settings(
     must_link_weight=1.0,
     cannot_link_weight=1.0,
     triple_weight=1.0,
+    answers_apart=False,
     kl_weight=0.1,
     reconstruction_weight=1.0,
     size_weight=0.0,

@@ -187,3 +187,23 @@ def test_too_few_answers_are_not_held_out():
 def test_epochs_that_run_out_are_told():
     with pytest.warns(ConvergenceWarning, match="stopped at max_epochs=1"):
         fit_small("student", max_epochs=1, tol=0.0, learning_rate=0.1)
+
+
+@pytest.mark.parametrize(
+    ("learning_rate", "said"),
+    [(1e3, "put all rows into one cluster of 3"), (1e30, "lost its way in epoch 2")],
+)
+def test_a_network_that_lost_its_way_says_so(learning_rate, said):
+    X, y = draw_blobs()
+    answers = Constraints.from_labels(y, n_pairs=50, random_state=0)
+    model = DeepConstrainedClustering(
+        3,
+        loss="student",
+        widths=(8, 3),
+        pretraining="none",
+        learning_rate=learning_rate,
+        random_state=0,
+    )
+    with pytest.warns(ConvergenceWarning, match=said):
+        model.fit(X, constraints=answers)
+    assert model.labels_.shape == (60,)

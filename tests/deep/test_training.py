@@ -20,8 +20,8 @@ from likewise.deep.images import draw_warps, warp  # noqa: E402
 from likewise.deep.kmeans import kmeans  # noqa: E402
 from likewise.deep.mapping import encode  # noqa: E402
 from likewise.deep.networks import Autoencoder, start_weights, through  # noqa: E402
-from likewise.deep.objective import clustering_loss, kind_weights  # noqa: E402
-from likewise.deep.plans import answers_by_kind, plan_answers, plan_rows  # noqa: E402
+from likewise.deep.objective import Objective, kind_weights  # noqa: E402
+from likewise.deep.plans import answers_by_kind, plan_answers, plan_kind, plan_rows  # noqa: E402
 from likewise.numerics.tensor_file import ModelFileError  # noqa: E402
 from tests.deep.problems import (  # noqa: E402
     ALL_KINDS,
@@ -139,7 +139,7 @@ def test_the_same_seed_gives_the_same_result_and_another_gives_another():
 # ---- the loss of a step
 
 
-def step_loss(answers, settings):
+def start_clusters(answers, settings):
     X, _ = draw_blobs()
     run = training.Run(
         X, answers, nothing(), None, settings, torch.device("cpu"), World(0, 1),
@@ -147,10 +147,13 @@ def step_loss(answers, settings):
     )  # fmt: skip
     run.begin_clusters()
     target = losses.target_assignments(run.look()[1])
-    loss_of = clustering_loss(run.model, run.rows, run.answers, target, None, settings)
-    at = torch.arange(60)
+    return run, Objective(run.model, run.rows, run.answers, target, None, settings)
+
+
+def step_loss(answers, settings):
+    run, objective = start_clusters(answers, settings)
     every = [torch.arange(len(one.positions)) for one in run.answers.values()]
-    return run, loss_of(at, torch.zeros(0, 1), *every).item()
+    return run, objective.together(torch.arange(60), torch.zeros(0, 1), *every).item()
 
 
 @pytest.mark.parametrize("loss", ["student", "angular"])
@@ -185,6 +188,57 @@ def test_a_steps_loss_is_the_sum_of_its_parts_done_by_hand(loss):
     triples += choice(similarity(6, 7), similarity(6, 8))
     triples += np.var([similarity(9, 10), similarity(9, 11), similarity(10, 11)])
     assert_allclose(value, total + pairs / 5 + 3 * triples / 4, rtol=1e-4)
+
+
+def test_the_loss_of_one_kind_is_a_mean_over_the_answers_that_count_with_rows_of_must_links():
+    answers = Constraints(60, must_link=[(0, 1), (2, 3)], cannot_link=[(4, 5)])
+    settings = replace(PLAIN, answers_apart=True, must_link_weight=2.0, cannot_link_weight=3.0)
+    run, objective = start_clusters(answers, settings)
+    with torch.no_grad():
+        run.answers["must_link"].weights[1] = 0.0  # filtered out
+        _, back, q = run.model(run.rows)
+        error = (back - run.autoencoder.standardize(run.rows)).square().mean(dim=1)
+        none = torch.zeros(0, 1)
+        must = objective.of_answers("must_link", torch.tensor([0, 1, 2]), none)
+        cannot = objective.of_answers("cannot_link", torch.tensor([0]), none)
+        filler = objective.of_answers("cannot_link", torch.tensor([1]), none)
+    rebuilt = 2 * error[[0, 2, 0, 1, 3, 0]].mean()  # the filler is row 0 with itself
+    assert_allclose(must, -2 * torch.log(q[0] @ q[1]) + rebuilt, rtol=1e-5)
+    assert_allclose(cannot, -3 * torch.log(1 - q[4] @ q[5]), rtol=1e-5)
+    assert filler == 0
+
+
+def test_without_answers_steps_apart_are_steps_together():
+    assert_equal_results(fit(replace(PLAIN, answers_apart=True)), fit(PLAIN))
+
+
+def test_steps_apart_pull_must_links_together_and_push_cannot_links_apart():
+    X, y = draw_blobs(spread=6.0)
+    answers = Constraints.from_labels(y, n_pairs=150, random_state=0)
+    settings = replace(PLAIN, max_epochs=40, answers_apart=True)
+    ends, sign = answers.signed_pairs()
+
+    def share_kept(trained):
+        return np.mean((trained.labels[ends[:, 0]] == trained.labels[ends[:, 1]]) == (sign > 0))
+
+    assert share_kept(fit(settings, X, answers)) > share_kept(fit(settings, X)) + 0.1
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_each_answer_that_counts_is_seen_once_in_steps_of_its_kind(size):
+    one = answers_by_kind(Constraints(60, must_link=[(i, i + 20) for i in range(11)]), "cpu")
+    one["must_link"].weights[[2, 7]] = 0.0
+
+    def seen(rank):
+        generator = torch.Generator().manual_seed(0)
+        return plan_kind(one["must_link"], 4, generator, World(rank, size))
+
+    parts = [seen(rank) for rank in range(size)]
+    assert len({part.shape for part in parts}) == 1
+    every = torch.cat([part.flatten() for part in parts])
+    assert sorted(every[every < 11].tolist()) == [0, 1, 3, 4, 5, 6, 8, 9, 10]
+    one["must_link"].weights.zero_()
+    assert len(seen(0)) == 0
 
 
 def test_a_pair_counts_as_much_as_a_pair_whatever_its_kind():
@@ -267,7 +321,7 @@ def test_training_ends_when_hardly_a_row_changes():
 
 def test_layer_wise_pretraining_finds_codes_that_rows_can_be_made_from():
     X, _ = draw_blobs()
-    settings = replace(PLAIN, pretraining="layer-wise", pretraining_epochs=60, max_epochs=1)
+    settings = replace(PLAIN, pretraining="layer-wise", pretraining_epochs=200, max_epochs=1)
     start = fit(replace(PLAIN, max_epochs=1, kl_weight=0.0)).objective[0]
     assert fit(settings, X).objective[0] < 0.7 * start
 

@@ -75,6 +75,9 @@ class DeepConstrainedClustering(
         more closely, and the rows less.
     triple_weight : float, default=1.0
         The same for triples: odd_one_out, closer and undecided.
+    answers_apart : bool, default=False
+        Whether rows and each kind of answers have steps of their own, in turn, as in the papers;
+        the weights above are then of means over a kind. False learns from both in every step.
     kl_weight : float, default=0.1
         What certain clusters count. Raising it trusts the clusters that codes form by themselves.
     reconstruction_weight : float, default=1.0
@@ -170,6 +173,7 @@ class DeepConstrainedClustering(
         must_link_weight=1.0,
         cannot_link_weight=1.0,
         triple_weight=1.0,
+        answers_apart=False,
         kl_weight=0.1,
         reconstruction_weight=1.0,
         size_weight=0.0,
@@ -198,6 +202,7 @@ class DeepConstrainedClustering(
         self.must_link_weight = must_link_weight
         self.cannot_link_weight = cannot_link_weight
         self.triple_weight = triple_weight
+        self.answers_apart = answers_apart
         self.kl_weight = kl_weight
         self.reconstruction_weight = reconstruction_weight
         self.size_weight = size_weight
@@ -263,15 +268,32 @@ class DeepConstrainedClustering(
         self.held_out_, self.n_iter_ = trained.held_out, len(trained.objective)
         self.n_answers_used_ = int(np.count_nonzero(learned.weights > 0))
         self._n_features_out = self.cluster_centers_.shape[1]
-        if self.max_epochs and not trained.converged:
-            warnings.warn(
-                f"DeepConstrainedClustering stopped at max_epochs={self.max_epochs} while "
-                f"{trained.changed:.1%} of the rows still changed their cluster. Raise max_epochs "
-                "or tol.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        trouble = self._find_trouble(trained)
+        if trouble:
+            warnings.warn(f"DeepConstrainedClustering {trouble}", ConvergenceWarning, stacklevel=2)
         return self
+
+    def _find_trouble(self, trained) -> str:
+        """What went wrong in training, or nothing."""
+        if not self.max_epochs:
+            return ""
+        if not np.isfinite(trained.objective).all():
+            return (
+                f"lost its way in epoch {len(trained.objective)}: the loss is no number any more. "
+                "Lower learning_rate, or the weights of the answers."
+            )
+        n_found = len(np.unique(trained.labels))
+        if n_found == 1 < self.n_clusters:
+            return (
+                f"put all rows into one cluster of {self.n_clusters}: codes have collapsed. Lower "
+                "learning_rate or must_link_weight."
+            )
+        if not trained.converged:
+            return (
+                f"stopped at max_epochs={self.max_epochs} while {trained.changed:.1%} of the rows "
+                "still changed their cluster. Raise max_epochs or tol."
+            )
+        return ""
 
     def transform(self, X):
         """The codes of rows, new ones or old.

@@ -4,7 +4,9 @@
 
 The pairs' part is a mean over all pairs of the step, the triples' over all triples: a must-link
 counts as much as a cannot-link, however few of them there are.
-Reference: zhang2021, zhang2025. We differ from zhang2021, which takes a mean over each kind.
+Reference: zhang2021, zhang2025. We differ from zhang2021, which takes a mean over each kind, and
+steps of their own for the rows and for each kind, with the rows of must-links made again from their
+codes once more: `answers_apart` does that.
 """
 
 import torch
@@ -23,62 +25,97 @@ RULES = {
 }
 
 
+class Objective:
+    """The losses of a step, each as a function of the step's inputs."""
+
+    def __init__(self, model, rows, answers: dict[str, Answers], target, ease, settings: Settings):
+        self.model, self.rows, self.answers = model, rows, answers
+        self.target, self.ease, self.settings = target, ease, settings
+        self.widening = losses.widening_of(settings.n_clusters, settings.widths[-1])
+        self.weights = kind_weights(answers, settings)
+
+    def together(self, at, warps, *chosen):
+        """Of rows, and of some answers of every kind."""
+        named = [self.rows_of(kind, some) for kind, some in zip(self.answers, chosen)]
+        back, target, codes, q = self.look(torch.cat([at, *named]), warps)
+        n = len(at)
+        loss = self.row_loss(at, back[:n], target[:n], q[:n])
+        first = n
+        for kind, some in zip(self.answers, chosen):
+            loss = loss + self.weights[kind] * self.answer_loss(kind, codes, q, first, some)
+            first += some.shape[0] * self.answers[kind].rows.shape[1]
+        return loss
+
+    def of_rows(self, at, warps):
+        back, target, _, q = self.look(at, warps)
+        return self.row_loss(at, back, target, q)
+
+    def of_answers(self, kind: str, chosen, warps):
+        """Of answers of one kind: a mean over those that weigh something."""
+        back, target, codes, q = self.look(self.rows_of(kind, chosen), warps)
+        share = (self.answers[kind].weights[chosen] > 0).float().mean().clamp(min=1 / len(chosen))
+        loss = self.weights[kind] / share * self.answer_loss(kind, codes, q, 0, chosen)
+        if kind == "must_link":
+            error = (back - target).square().mean()
+            loss = loss + 2 * self.settings.reconstruction_weight * error
+        return loss
+
+    def rows_of(self, kind: str, chosen):
+        """Row numbers of answers, column after column."""
+        return self.answers[kind].rows[chosen].T.reshape(-1)
+
+    def look(self, at, warps):
+        """Rows as they are made again and as they should be, their codes and assignments."""
+        x = self.rows[at]
+        if self.settings.image_shape is not None:
+            x = warp(x, warps, self.settings.image_shape)
+        codes, back, q = self.model(x)
+        network = getattr(self.model, "module", self.model)
+        return back, network.autoencoder.standardize(x), codes, q
+
+    def row_loss(self, at, back, target, q):
+        settings = self.settings
+        loss = settings.reconstruction_weight * (back - target).square().mean()
+        if settings.kl_weight:
+            loss = loss + settings.kl_weight * losses.kl_loss(self.target[at], q)
+        if settings.size_weight:
+            loss = loss + settings.size_weight * losses.size_loss(q)
+        if self.ease is not None:
+            loss = loss + settings.difficulty_weight * losses.difficulty_loss(q, self.ease[at])
+        return loss
+
+    def answer_loss(self, kind: str, codes, q, first: int, chosen):
+        """Of the answers of one kind, whose rows stand from `first` on, column after column."""
+        one = self.answers[kind]
+        m, width = chosen.shape[0], one.rows.shape[1]
+        a, b, c = (slice(first + i * m, first + (i + 1) * m) for i in range(3))
+        asked = {"closer": [(a, b), (a, c)]}.get(kind, [(a, b), (a, c), (b, c)])
+        pairs = asked if width == 3 else [(a, b)]
+        alike = [self.similarity(codes, q, pair, kind) for pair in pairs]
+        given = alike[0] if width == 2 else torch.stack(alike, dim=1)
+        return RULES[kind](given, one.weights[chosen])
+
+    def similarity(self, codes, q, pair, kind: str):
+        i, j = pair
+        if self.settings.loss != "angular":
+            return losses.overlap(q[i], q[j])
+        cosine = losses.cosines(codes[i], codes[j])
+        return losses.nearness(cosine, self.widening if kind == "cannot_link" else 1)
+
+
 def kind_weights(answers: dict[str, Answers], settings: Settings) -> dict[str, float]:
-    """What the mean loss of each kind counts: a pair as much as a pair, a triple as a triple."""
+    """What the mean loss of each kind counts: a pair as much as a pair, a triple as a triple.
+
+    As given, where each kind has steps of its own.
+    """
     named = {"must_link": settings.must_link_weight, "cannot_link": settings.cannot_link_weight}
+    given = {kind: named.get(kind, settings.triple_weight) for kind in answers}
+    if settings.answers_apart:
+        return given
     counts = {kind: len(one.positions) for kind, one in answers.items()}
     n_pairs = sum(counts[kind] for kind in counts if kind in named)
     n_triples = sum(counts.values()) - n_pairs
     return {
-        kind: named[kind] * count / n_pairs
-        if kind in named
-        else settings.triple_weight * count / n_triples
-        for kind, count in counts.items()
+        kind: given[kind] * counts[kind] / (n_pairs if kind in named else n_triples)
+        for kind in answers
     }
-
-
-def clustering_loss(model, rows, answers: dict[str, Answers], target, ease, settings: Settings):
-    """The loss of one step as a function of its inputs."""
-    network = getattr(model, "module", model)
-    widening = losses.widening_of(settings.n_clusters, settings.widths[-1])
-    weights = kind_weights(answers, settings)
-
-    def similarity(codes, q, pair, kind):
-        i, j = pair
-        if settings.loss != "angular":
-            return losses.overlap(q[i], q[j])
-        cosine = losses.cosines(codes[i], codes[j])
-        return losses.nearness(cosine, widening if kind == "cannot_link" else 1)
-
-    def answer_loss(kind, codes, q, first: int, chosen):
-        """Of the answers of one kind, whose rows stand from `first` on, column after column."""
-        one = answers[kind]
-        m, width = chosen.shape[0], one.rows.shape[1]
-        a, b, c = (slice(first + i * m, first + (i + 1) * m) for i in range(3))
-        asked = {"closer": [(a, b), (a, c)]}.get(kind, [(a, b), (a, c), (b, c)])
-        alike = [similarity(codes, q, pair, kind) for pair in (asked if width == 3 else [(a, b)])]
-        given = alike[0] if width == 2 else torch.stack(alike, dim=1)
-        return weights[kind] * RULES[kind](given, one.weights[chosen])
-
-    def loss_of(at, warps, *chosen):
-        named = [answers[kind].rows[some].T.reshape(-1) for kind, some in zip(answers, chosen)]
-        x = rows[torch.cat([at, *named])]
-        if settings.image_shape is not None:
-            x = warp(x, warps, settings.image_shape)
-        codes, back, q = model(x)
-        n = len(at)
-        standard = network.autoencoder.standardize(x[:n])
-        loss = settings.reconstruction_weight * (back[:n] - standard).square().mean()
-        if settings.kl_weight:
-            loss = loss + settings.kl_weight * losses.kl_loss(target[at], q[:n])
-        if settings.size_weight:
-            loss = loss + settings.size_weight * losses.size_loss(q[:n])
-        if ease is not None:
-            loss = loss + settings.difficulty_weight * losses.difficulty_loss(q[:n], ease[at])
-        first = n
-        for kind, some in zip(answers, chosen):
-            loss = loss + answer_loss(kind, codes, q, first, some)
-            first += some.shape[0] * answers[kind].rows.shape[1]
-        return loss
-
-    return loss_of

@@ -60,3 +60,18 @@ def plan_answers(m: int, n_steps: int, generator, world: World):
     order = torch.full((n_steps * batch,), m)
     order[:m] = torch.randperm(m, generator=generator)
     return order.reshape(batch, n_steps).T[:, world.rank :: world.size]
+
+
+def plan_kind(one: Answers, batch_size: int, generator, world: World):
+    """Positions (n_steps, batch) of this process: those that weigh something, once each.
+
+    Batches are equal whatever is left out, so that a step can be replayed; n_steps is 0 if nothing
+    is left.
+    """
+    m = len(one.positions)
+    used = torch.nonzero(one.weights[:m].cpu()).flatten()
+    batch = -(-min(batch_size, m) // world.size) * world.size
+    n_steps = -(-len(used) // batch)
+    order = torch.full((n_steps * batch,), m)
+    order[: len(used)] = used[torch.randperm(len(used), generator=generator)]
+    return order.reshape(batch, n_steps).T[:, world.rank :: world.size]

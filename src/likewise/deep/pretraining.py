@@ -10,7 +10,6 @@ takes hours on a CPU; the short one reaches codes of the same use in minutes.
 """
 
 import torch
-from torch import nn
 from torch.nn import functional as F
 
 from likewise.deep.distributed import World, wrap
@@ -18,11 +17,12 @@ from likewise.deep.images import draw_warps, warp
 from likewise.deep.networks import Autoencoder, start_weights
 from likewise.deep.plans import plan_rows
 from likewise.deep.settings import Settings
-from likewise.deep.steps import adam, make_step
+from likewise.deep.steps import adam, descent, make_step, set_rate
+from likewise.numerics.progress import track
 
 MASKED = 0.2  # share of values set to the mean
 DROPPED = 0.2  # share of hidden units left out, layer-wise
-RATE, MOMENTUM, N_DROPS = 0.1, 0.9, 3  # of the layer-wise descent
+RATE, N_DROPS = 0.05, 3  # of the layer-wise descent; 0.1 where errors are halved
 LAYER_SHARE = 0.6  # epochs of a layer to those of the whole: 300 to 500
 BATCH = 256  # rows of a step of the layer-wise schedule
 
@@ -44,22 +44,25 @@ def mending_loss(model, rows, settings: Settings):
 
 
 def shuffled_epochs(model: Autoencoder, rows, settings: Settings, generator, world: World):
-    """The optimizer, and a function that runs one epoch and returns its mean loss."""
-    optimizer = adam(model.parameters(), settings.learning_rate)
+    """The optimizer, and a function that runs one epoch, by its number, and returns its loss."""
+    by_layer = settings.pretraining == "layer-wise"
+    make_optimizer = descent if by_layer else adam
+    optimizer = make_optimizer(model.parameters(), RATE if by_layer else settings.learning_rate)
     loss_of = mending_loss(wrap(model, world), rows, settings)
     noise = torch.Generator(rows.device)
     step = None
 
-    def run():
+    def run(epoch: int):
         nonlocal step
+        if by_layer:
+            set_rate(optimizer, falling_rate(epoch, settings.pretraining_epochs))
         plan = plan_rows(len(rows), settings.batch_size, generator, world).to(rows.device)
         warps = draw_warps(plan.numel(), generator).to(rows.device)
         warps = warps.reshape(*plan.shape, -1)
         noise.manual_seed(int(torch.randint(2**31, (), generator=generator)) + world.rank)
         total = torch.zeros((), device=rows.device)
         for at, how in zip(plan, warps):
-            shape = (len(at), rows.shape[1])
-            damage = torch.rand(shape, generator=noise, device=rows.device) < MASKED
+            damage = draw_drops((len(at), rows.shape[1]), MASKED, noise)
             if step is None:
                 captured = rows.is_cuda and world.is_alone
                 step = make_step(loss_of, optimizer, (at, how, damage), captured=captured)
@@ -73,36 +76,52 @@ def train_layer_wise(model: Autoencoder, rows, n_epochs: int, generator) -> None
     """Each layer with its mirror image, from the rows up, in place."""
     start_weights(model, generator, small=True)
     below = model.standardize(rows)
-    n_layers = len(model.encoder)
+    n_layers, n_epochs = len(model.encoder), max(1, round(LAYER_SHARE * n_epochs))
     noise = torch.Generator(rows.device)
     noise.manual_seed(int(torch.randint(2**31, (), generator=generator)))
     for depth, down in enumerate(model.encoder):
-        up = model.decoder[n_layers - 1 - depth]
         is_code, is_data = depth == n_layers - 1, depth == 0
-        optimizer = torch.optim.SGD(
-            [*down.parameters(), *up.parameters()], lr=RATE, momentum=MOMENTUM
-        )
-        epochs = max(1, round(LAYER_SHARE * n_epochs))
-        falling = torch.optim.lr_scheduler.StepLR(optimizer, max(1, epochs // N_DROPS))
-        for _ in range(epochs):
+        up = model.decoder[n_layers - 1 - depth]
+        optimizer = descent([*down.parameters(), *up.parameters()], RATE)
+        loss_of = layer_loss(down, up, below, is_code=is_code, is_data=is_data)
+        dropped = 0.0 if is_code else DROPPED
+        step = None
+        for epoch in track(range(n_epochs), f"pretraining layer {depth + 1} of {n_layers}"):
+            set_rate(optimizer, falling_rate(epoch, n_epochs))
             for at in plan_rows(len(below), BATCH, generator, World(0, 1)).to(rows.device):
-                descend_layer(below[at], down, up, is_code, is_data, optimizer, noise)
-            falling.step()
+                masks = (
+                    draw_drops((len(at), below.shape[1]), MASKED, noise),
+                    draw_drops((len(at), down.out_features), dropped, noise),
+                )
+                if step is None:
+                    step = make_step(loss_of, optimizer, (at, *masks), captured=rows.is_cuda)
+                step(at, *masks)
         with torch.no_grad():
             below = down(below) if is_code else F.relu(down(below))
 
 
-def descend_layer(x, down, up, is_code: bool, is_data: bool, optimizer, noise) -> None:
-    """One step of one layer: dropped in, dropped hidden, linear at the two ends."""
+def layer_loss(down, up, below, *, is_code: bool, is_data: bool):
+    """Mean squared error of one layer: dropped in, dropped hidden, linear at the two ends."""
 
-    def drop(values, share):
-        kept = torch.rand(values.shape, generator=noise, device=values.device) >= share
-        return values * kept / (1 - share)
+    def loss_of(at, dropped_in, dropped_hidden):
+        x = below[at]
+        hidden = down(drop(x, dropped_in, MASKED))
+        if not is_code:
+            hidden = drop(F.relu(hidden), dropped_hidden, DROPPED)
+        back = up(hidden) if is_data else F.relu(up(hidden))
+        return F.mse_loss(back, x)
 
-    hidden = down(drop(x, MASKED))
-    if not is_code:
-        hidden = drop(F.relu(hidden), DROPPED)
-    back = up(hidden) if is_data else F.relu(up(hidden))
-    optimizer.zero_grad(set_to_none=True)
-    nn.functional.mse_loss(back, x).mul(0.5).backward()
-    optimizer.step()
+    return loss_of
+
+
+def draw_drops(shape, share: float, noise: torch.Generator):
+    return torch.rand(shape, generator=noise, device=noise.device) < share
+
+
+def drop(values, dropped, share: float):
+    return values.masked_fill(dropped, 0.0) / (1 - share)
+
+
+def falling_rate(epoch: int, n_epochs: int) -> float:
+    """A tenth of the rate after every third of the epochs."""
+    return RATE * 0.1 ** (epoch * N_DROPS // n_epochs)

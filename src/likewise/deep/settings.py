@@ -22,6 +22,7 @@ class Settings:
     must_link_weight: float
     cannot_link_weight: float
     triple_weight: float
+    answers_apart: bool
     kl_weight: float
     reconstruction_weight: float
     size_weight: float

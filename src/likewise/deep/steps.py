@@ -9,14 +9,15 @@ from collections.abc import Callable
 
 import torch
 
+MOMENTUM = 0.9
 N_WARM = 3  # steps before the capture, for libraries that set themselves up in the first ones
 
 
 def adam(parameters, learning_rate: float):
     """Adam with its moments there from the start, so that they can be saved and put back."""
     parameters = list(parameters)
+    rate = changeable_rate(learning_rate, parameters)
     on_gpu = parameters[0].is_cuda
-    rate = torch.tensor(learning_rate, device=parameters[0].device) if on_gpu else learning_rate
     optimizer = torch.optim.Adam(parameters, lr=rate, fused=True, capturable=on_gpu)
     for p in parameters:
         optimizer.state[p] = {
@@ -25,6 +26,22 @@ def adam(parameters, learning_rate: float):
             "exp_avg_sq": torch.zeros_like(p),
         }
     return optimizer
+
+
+def descent(parameters, learning_rate: float):
+    """Plain descent with momentum, likewise; the momentum is xie2016's."""
+    parameters = list(parameters)
+    rate = changeable_rate(learning_rate, parameters)
+    optimizer = torch.optim.SGD(parameters, lr=rate, momentum=MOMENTUM, fused=True)
+    for p in parameters:
+        optimizer.state[p] = {"momentum_buffer": torch.zeros_like(p)}
+    return optimizer
+
+
+def changeable_rate(learning_rate: float, parameters):
+    """The rate in the GPU's memory, where a captured step reads it."""
+    device = parameters[0].device
+    return torch.tensor(learning_rate, device=device) if device.type == "cuda" else learning_rate
 
 
 def set_rate(optimizer, rate: float) -> None:

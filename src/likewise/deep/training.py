@@ -9,11 +9,14 @@
              better for `patience` epochs, or `max_epochs`
 
 Reference: zhang2021; randel2021, Algorithm 3; zhang2025 for the angular loss; guo2018 for learning
-from warped images with the targets of the plain ones. We differ from zhang2021 in one step for rows
-and answers together, where it takes one after the other, and in a random order of the rows.
+from warped images with the targets of the plain ones. We differ from zhang2021 in a random order of
+the rows and, unless `answers_apart`, in one step for rows and answers together, where it takes one
+after the other.
 """
 
+from collections.abc import Callable
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 import torch
@@ -26,8 +29,8 @@ from likewise.deep.filtering import filter_pairs
 from likewise.deep.images import draw_warps
 from likewise.deep.kmeans import improve, kmeans
 from likewise.deep.networks import Autoencoder, Clusterer, start_weights
-from likewise.deep.objective import clustering_loss
-from likewise.deep.plans import answers_by_kind, n_steps_of, plan_answers, plan_rows
+from likewise.deep.objective import Objective
+from likewise.deep.plans import answers_by_kind, n_steps_of, plan_answers, plan_kind, plan_rows
 from likewise.deep.pretraining import shuffled_epochs, train_layer_wise
 from likewise.deep.settings import Settings, Trained
 from likewise.deep.steps import adam, make_step, set_rate, tensors_of
@@ -35,7 +38,7 @@ from likewise.duals.pairs import pairs_of
 from likewise.evaluation import held_out_accuracy
 from likewise.numerics.progress import track
 
-SPREAD = 100.0  # mean squared distance of codes from their mean: Student's unit is 1
+SPREAD = 100.0  # least mean squared distance of codes from their mean: Student's unit is 1
 BLOCK = 8192  # rows encoded at once
 N_LLOYD = 10  # steps of k-means between epochs, for angular codes
 
@@ -151,7 +154,7 @@ class Run:
         self.restore_saved()
         epochs = range(self.epoch, settings.pretraining_epochs)
         for epoch in track(epochs, "pretraining"):
-            run_epoch()
+            run_epoch(epoch)
             self.epoch = epoch + 1
             file.save(self.collect)
 
@@ -175,10 +178,10 @@ class Run:
         self.restore_saved()
 
     def spread_codes(self) -> None:
-        """Bring the codes to the scale of Student's t, undone in the decoder: no row changes."""
+        """Spread codes too close for Student's t, undone in the decoder: no row changes."""
         codes = self.encode()
         spread = (codes - codes.mean(dim=0)).square().sum(dim=1).mean()
-        factor = torch.sqrt(SPREAD / spread.clamp(min=1e-12))
+        factor = torch.sqrt(SPREAD / spread.clamp(min=1e-12)).clamp(min=1)
         last, first = self.autoencoder.encoder[-1], self.autoencoder.decoder[0]
         with torch.no_grad():
             for parameter in last.parameters():
@@ -190,8 +193,8 @@ class Run:
         self.begin_clusters()
         model = wrap(self.model, self.world)
         target = torch.zeros(len(self.rows), settings.n_clusters, device=self.device)
-        loss_of = clustering_loss(model, self.rows, self.answers, target, self.ease, settings)
-        step = None
+        objective = Objective(model, self.rows, self.answers, target, self.ease, settings)
+        steps: dict[str, Callable] = {}
         pairs = pairs_of(self.constraints)
         full = {kind: one.weights.clone() for kind, one in self.answers.items()}
         for epoch in track(range(self.epoch, settings.max_epochs), "clustering"):
@@ -207,16 +210,19 @@ class Run:
                 break
             if settings.decay:
                 set_rate(self.optimizer, settings.learning_rate * (1 - epoch / settings.max_epochs))
-            batches = self.plan()
-            total = torch.zeros((), device=self.device)
-            for inputs in zip(*batches):
-                if step is None:
-                    captured = self.device.type == "cuda" and self.world.is_alone
-                    step = make_step(loss_of, self.optimizer, inputs, captured=captured)
-                total += step(*inputs)
-            self.objective.append(float(total) / len(batches[0]))
+            total, n_steps = torch.zeros((), device=self.device), 0
+            for part, loss_of, batches in self.parts(objective):
+                for inputs in zip(*batches):
+                    if part not in steps:
+                        captured = self.device.type == "cuda" and self.world.is_alone
+                        steps[part] = make_step(loss_of, self.optimizer, inputs, captured=captured)
+                    total += steps[part](*inputs)
+                    n_steps += 1
+            self.objective.append(float(total) / n_steps)
             self.n_kept.append(n_kept)
             self.epoch = epoch + 1
+            if not np.isfinite(self.objective[-1]):
+                break
             file.save(self.collect)
         self.finish()
 
@@ -267,22 +273,35 @@ class Run:
                 self.answers[kind].weights.copy_(full[kind] * mask)
         return int(kept.sum())
 
-    def plan(self) -> list[torch.Tensor]:
-        """The inputs of every step of an epoch, each (n_steps, ...)."""
-        n, batch_size = len(self.rows), self.settings.batch_size
-        at = plan_rows(n, batch_size, self.generator, self.world)
-        n_steps = n_steps_of(n, batch_size)
+    def parts(self, objective: Objective):
+        """Name, loss and steps' inputs, (n_steps, ...) each, of the parts of an epoch."""
+        generator, world, batch_size = self.generator, self.world, self.settings.batch_size
+        at = plan_rows(len(self.rows), batch_size, generator, world)
+        if self.settings.answers_apart:
+            yield "rows", objective.of_rows, self.with_warps(at.shape[1], at)
+            for kind, one in self.answers.items():
+                chosen = plan_kind(one, batch_size, generator, world)
+                n_rows = chosen.shape[1] * one.rows.shape[1]
+                loss_of = partial(objective.of_answers, kind)
+                yield kind, loss_of, self.with_warps(n_rows, chosen)
+            return
+        n_steps = n_steps_of(len(self.rows), batch_size)
         chosen = [
-            plan_answers(len(one.positions), n_steps, self.generator, self.world)
+            plan_answers(len(one.positions), n_steps, generator, world)
             for one in self.answers.values()
         ]
         n_rows = at.shape[1] + sum(
             part.shape[1] * one.rows.shape[1] for part, one in zip(chosen, self.answers.values())
         )
-        warps = torch.zeros(n_steps, 0, 1)
+        yield "together", objective.together, self.with_warps(n_rows, at, *chosen)
+
+    def with_warps(self, n_rows: int, first, *others) -> list[torch.Tensor]:
+        """Inputs on the device, after the first the warps of each step's rows."""
+        warps = torch.zeros(len(first), 0, 1)
         if self.settings.image_shape is not None:
-            warps = draw_warps(n_steps * n_rows, self.generator).reshape(n_steps, n_rows, -1)
-        return [one.to(self.device) for one in (at, warps, *chosen)]
+            drawn = draw_warps(len(first) * n_rows, self.generator)
+            warps = drawn.reshape(len(first), n_rows, -1)
+        return [one.to(self.device) for one in (first, warps, *others)]
 
     def finish(self) -> None:
         """The best state if there is one, and the clusters of it."""
