@@ -15,7 +15,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.optimize import nnls
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -24,6 +23,7 @@ from likewise.constraints import check_constraints, warn_unused
 from likewise.kernel_learning.pairs import MergedPairs, merge_pairs
 from likewise.kernel_learning.starts import ALL_ROWS, N_LANDMARKS
 from likewise.kernels import choose_landmarks, kernel_function, nystrom_map
+from likewise.numerics.eigen import eigh
 from likewise.numerics.psd import CUTOFF
 
 SETTINGS: dict[str, dict] = {"polynomial": {"degree": 2}, "rbf": {"bandwidth": "median"}}

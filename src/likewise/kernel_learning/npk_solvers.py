@@ -19,9 +19,9 @@ hair before the edge and inverts M anew after every step, for by updates roundin
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
 
 from likewise.numerics.definite import factor, inverse, inverse_of, symmetric
+from likewise.numerics.eigen import eigh
 from likewise.numerics.interior_point import Pairs, Solved, relative_gap, solve_pairs
 from likewise.numerics.psd import fix_signs
 

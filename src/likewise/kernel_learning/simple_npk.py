@@ -27,7 +27,7 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh, eigvalsh
+from scipy import linalg
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
@@ -39,6 +39,7 @@ from likewise.constraints import check_constraints, warn_unused
 from likewise.kernel_learning.neighbor_map import affinity_graph, neighbor_map, start_embedding
 from likewise.kernel_learning.pairs import MergedPairs, merge_pairs
 from likewise.kernels import laplacian
+from likewise.numerics.eigen import eigh
 from likewise.numerics.elimination import eliminate, solve_by_gradients
 from likewise.numerics.interior_point import Pairs
 from likewise.numerics.psd import fix_signs
@@ -383,7 +384,7 @@ def positive_eigenpairs(
     """
     n = A.shape[0]
     if n <= max(SMALL, 3 * k):
-        values, vectors = eigh(A.toarray(), subset_by_value=(0, np.inf))
+        values, vectors = eigh(A.toarray(), above=0.0)
         complete = True
     elif n_positive == 0:
         values, vectors, complete = np.empty(0), np.empty((n, 0)), True
@@ -408,7 +409,7 @@ def reduce_to_pairs(L: csr_array, merged: MergedPairs) -> Reduced | None:
 
 def count_positive(reduced: Reduced, a: np.ndarray) -> int:
     """How many positive eigenvalues A has."""
-    values = eigvalsh(reduced.over.matrix(a).toarray() - reduced.schur)
+    values = linalg.eigvalsh(reduced.over.matrix(a).toarray() - reduced.schur)
     return int(np.count_nonzero(values > 0))
 
 
@@ -416,7 +417,7 @@ def least_cost(L: csr_array, T: csr_array) -> float:
     """The c at which c T - L gets its first positive eigenvalue: T is (n, n), weighted signs."""
     n = L.shape[0]
     if n <= SMALL:
-        return 1 / eigh(T.toarray(), L.toarray(), subset_by_index=[n - 1, n - 1])[0][0]
+        return 1 / linalg.eigh(T.toarray(), L.toarray(), subset_by_index=[n - 1, n - 1])[0][0]
     inverse = LinearOperator((n, n), lambda b: solve_by_gradients(L, b.reshape(-1, 1)).ravel())
     start = np.random.default_rng(0).uniform(-1, 1, n)
     return 1 / eigsh(T, k=1, M=L, Minv=inverse, which="LA", v0=start, tol=1e-3)[0][0]

@@ -21,13 +21,13 @@ small.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import eigsh
 
 from likewise.kernels.distances import nearest_rows
 from likewise.kernels.graph import neighbor_graph, normalized_adjacency
+from likewise.numerics.eigen import eigh
 from likewise.numerics.psd import CUTOFF, fix_signs
 
 SMALL = 400  # rows up to which a dense eigen-solver is faster and surer than a sparse one
@@ -209,7 +209,7 @@ def weights_by_distance(indices: np.ndarray, sq_dists: np.ndarray, n: int) -> cs
 def _largest_eigenpairs(P: csr_array, k: int) -> tuple[np.ndarray, np.ndarray]:
     n = P.shape[0]
     if n <= max(SMALL, 3 * k):
-        values, vectors = eigh(P.toarray(), subset_by_index=[max(0, n - k), n - 1])
+        values, vectors = eigh(P.toarray(), n_largest=k)
     else:
         start = np.random.default_rng(0).uniform(-1, 1, n)  # fixed: same graph, same coordinates
         values, vectors = eigsh(P, k=k, which="LA", v0=start)

@@ -14,12 +14,12 @@ weights.
 import warnings
 
 import numpy as np
-from scipy.linalg import eigh
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise.constraints import Constraints, check_constraints, warn_unused
 from likewise.metric_learning.shrinkage import check_shrinkage, shrink
+from likewise.numerics.eigen import eigh
 from likewise.numerics.partitions import cluster_means
 
 
@@ -151,7 +151,6 @@ def chunklet_scatter(
 
 def whiten(C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The inverse of C (d, d) > 0 and the symmetric root of that inverse."""
-    # Not LAPACK's default, which gave up on 617 features, most of one variance.
-    variances, directions = eigh(C, driver="evd")
+    variances, directions = eigh(C)
     metric = (directions / variances) @ directions.T
     return (metric + metric.T) / 2, (directions / np.sqrt(variances)) @ directions.T

@@ -12,7 +12,8 @@ rule keeps 12 directions where the authors' code keeps 465.
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
+
+from likewise.numerics.eigen import eigh
 
 Measure = Literal["trace", "frobenius"]
 CUTOFF = (
