@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise import SKLR, Constraints
 from likewise.datasets import load_digits, load_iris, load_wine
+from likewise.kernel_learning.sklr import choose_strength
 from likewise.kernels import self_tuning_gaussian
 
 STARTS = ("gaussian", "diffusion", "rbf", "linear", "polynomial", "cosine")
@@ -295,3 +296,38 @@ def test_too_few_steps_of_softmax_are_told_with_the_gap(wine):
 )
 def test_scikit_learns_contract_holds(estimator, check):
     check(estimator)
+
+
+# ---- the choice of C
+
+
+def credits_of(*gains):
+    """Credits of the default and, for 1, 3 and 0.1, so many of 100 answers more, none fewer."""
+    credits = np.zeros((1 + len(gains), 100))
+    for rival, gain in zip(credits[1:], gains):
+        rival[:gain] = 1.0
+    return credits
+
+
+@pytest.mark.parametrize(
+    ("gains", "C"),
+    [
+        ((0, 0, 0), 0.3),
+        ((2, 0, 0), 1.0),  # 2 +- 1.4 of 100
+        ((2, 4, 0), 3.0),
+        ((0, 0, 3), 0.3),  # 3 +- 1.7: not beyond doubt
+        ((0, 0, 5), 0.1),  # 5 +- 2.2
+        ((2, 0, 5), 0.1),
+        ((6, 0, 5), 1.0),
+    ],
+)
+def test_more_answers_are_followed_by_a_standard_error_and_given_up_by_two(gains, C):
+    assert choose_strength(credits_of(*gains), np.ones(100)) == C
+
+
+def test_answers_that_weigh_more_say_more_about_C():
+    credits = credits_of(0, 0, 0)
+    credits[1, :50], credits[1, 50:] = 1.0, -1.0
+    weights = np.where(np.arange(100) < 50, 3.0, 1.0)
+    assert choose_strength(credits, weights) == 1.0
+    assert choose_strength(credits, weights[::-1]) == 0.3

@@ -142,10 +142,12 @@ def cross_credits(
     return credits
 
 
-def beats(credits: np.ndarray, others: np.ndarray, weights: np.ndarray) -> bool:
-    """Whether credits are above others for the same answers by more than a standard error."""
+def beats(
+    credits: np.ndarray, others: np.ndarray, weights: np.ndarray, *, n_errors: float = 1.0
+) -> bool:
+    """Whether credits are above others for the same answers by more than `n_errors` of the gain."""
     gain, error = mean_and_error(credits - others, weights)
-    return bool(gain > error)
+    return bool(gain > n_errors * error)
 
 
 def mean_and_error(credits: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -36,7 +36,6 @@ from likewise.evaluation import (
     beats,
     cross_credits,
     is_judgeable,
-    mean_and_error,
 )
 from likewise.kernel_learning.logdet import Learned, learn_from_answers, violated_answers
 from likewise.kernel_learning.softmax import choices_of, option_chances, option_sq_distances
@@ -52,8 +51,8 @@ LOSSES = {
     "paper": "paper",
     "softmax": "softmax",
 }
-C_GRID = (0.3, 0.1, 1.0, 0.03, 3.0)
-C_DEFAULT = C_GRID[0]  # unless another is better by more than a standard error
+C_DEFAULT = 0.3
+C_RIVALS = {1.0: 1.0, 3.0: 1.0, 0.1: 2.0}  # standard errors by which each must be better
 N_SPLITS = 3
 TRIAL_TOL = 1e-2  # enough to tell one C from another
 BROKEN = 1e-3  # relative: closer to its limit than this an answer counts as honored
@@ -420,11 +419,9 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         if sum(is_judgeable(held_out).sum() for _, held_out in splits) < MIN_HELD_OUT:
             return C_DEFAULT
-        tried = np.array([credits(C) for C in track(C_GRID, "choosing C")])
+        tried = [credits(C) for C in track((C_DEFAULT, *C_RIVALS), "choosing C")]
         judged = ~np.isnan(tried).any(axis=0) & (answers.weights > 0)
-        tried, weights = tried[:, judged], answers.weights[judged]
-        best = int(np.argmax(mean_and_error(tried, weights)[0]))
-        return C_GRID[best] if beats(tried[best], tried[0], weights) else C_DEFAULT
+        return choose_strength(np.array(tried)[:, judged], answers.weights[judged])
 
     def _learn(self, Y, answers: Constraints, C: float, tol: float, seed: int) -> Learned:
         return learn_from_answers(
@@ -452,3 +449,17 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 "max_iter or tol, or lower C: the answers may contradict each other.",
                 ConvergenceWarning,
             )
+
+
+def choose_strength(credits: np.ndarray, weights: np.ndarray) -> float:
+    """The C that held-out answers prefer, from credits (n_tried, n_answers), the default's first.
+
+    A smaller C gives answers up, and what foretells wrong ones no worse may cluster far worse: it
+    has to be better beyond doubt.
+    """
+    better = {
+        C: float(np.average(rival, weights=weights))
+        for (C, n_errors), rival in zip(C_RIVALS.items(), credits[1:])
+        if beats(rival, credits[0], weights, n_errors=n_errors)
+    }
+    return max(better, key=better.__getitem__, default=C_DEFAULT)
