@@ -261,7 +261,8 @@ def test_a_candidate_is_taken_only_if_it_beats_the_features_by_a_standard_error(
     means = mean_and_error(credits, weights)[0]
     rival = 1 + int(means[1:].argmax())
     expected = rival if beats(credits[rival], credits[0], weights) else 0
-    assert choose_best(credits, weights) == expected
+    assert choose_best(credits, weights, None) == expected
+    assert choose_best(credits, weights, 3) in (expected, 3 if expected else 0)
 
 
 def test_the_share_of_answers_about_new_rows_by_hand():
@@ -296,8 +297,19 @@ def test_dense_answers_give_way_to_what_new_rows_say(monkeypatch):
 def test_the_best_space_has_to_be_better_than_chance_would_have_it():
     plain, same = np.zeros(9), np.zeros(9)
     once, often = np.eye(9)[0], np.ones(9)
-    assert choose_best(np.array([plain, same, once]), np.ones(9)) == 0
-    assert choose_best(np.array([plain, once, often]), np.ones(9)) == 2
+    assert choose_best(np.array([plain, same, once]), np.ones(9), None) == 0
+    assert choose_best(np.array([plain, once, often]), np.ones(9), None) == 2
+
+
+def test_a_linear_metric_is_kept_unless_a_kernel_is_ahead_of_it_beyond_doubt():
+    def credits_of(kernel, linear):
+        """Of 100 answers the features foretell none, the others so many, the same ones first."""
+        return np.array([np.arange(100) < n for n in (0, kernel, linear)], dtype=float)
+
+    assert choose_best(credits_of(24, 20), np.ones(100), 2) == 2  # 4 +- 2 of 100
+    assert choose_best(credits_of(30, 20), np.ones(100), 2) == 1  # 10 +- 3
+    assert choose_best(credits_of(24, 20), np.ones(100), None) == 1
+    assert choose_best(credits_of(4, 0), np.ones(100), 2) == 1  # linear learned nothing
 
 
 def test_suspects_by_hand():

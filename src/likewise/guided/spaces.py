@@ -3,8 +3,8 @@
 The spaces that are tried stand in CANDIDATES: log-det learning (SKLR) from two starts, at three
 strengths, and ITML where there are pairs. Each is judged by answers that it has not seen, in two
 ways at once: do its distances foretell them, and do its clusters. The best must beat the features
-as they are by more than a standard error, and answers about rows that no other answer spoke of have
-the last word: learning must not hurt.
+as they are by more than a standard error, and a linear metric beyond doubt; answers about rows that
+no other answer spoke of have the last word: learning must not hurt.
 Decision 7 has the measurements behind these choices.
 """
 
@@ -38,6 +38,7 @@ TRIAL_STARTS = 2  # of k-means
 N_LANDMARKS = 1000
 SHARE = 0.95  # of a start's spectrum; the last hundredths cost more time than they are worth
 MOSTLY_NEW = 0.5  # share of held-out answers about new rows with which these have had their say
+BEYOND_DOUBT = 2.5  # standard errors by which a kernel must be ahead of a linear metric
 MOST_FEATURES = 1000  # that ITML is tried with: its cost grows with their square
 
 
@@ -111,13 +112,17 @@ def choose_space(
     tried.insert(0, AS_THEY_ARE)
     judged = ~np.isnan(credits).any(axis=0)
     weights = answers.weights[judged]
-    best = choose_best(credits[:, judged], weights)
+    linear = tried.index(LINEAR) if LINEAR in tried else None
+    best = choose_best(credits[:, judged], weights, linear)
     scores, errors = mean_and_error(credits[:, judged], weights)
     told = f"it foretells {scores[best]:.0%} of {judged.sum()} held-out answers"
     if best == 0:
         why = f"{AS_THEY_ARE}: {told}, and no learned space does better by a standard error."
     else:
         why = f"{tried[best]}: {told}, {AS_THEY_ARE} {scores[0]:.0%}."
+        top = int(np.argmax(scores))
+        if top != best:
+            why += f" {tried[top]} ({scores[top]:.0%}) is not ahead of it beyond doubt."
         one = tried[best]
         if share_about_new_rows(splits) < MOSTLY_NEW and not helps_new_rows(
             X, spaces[one.start], one, answers, n_clusters, seed
@@ -152,11 +157,20 @@ def helps_new_rows(X, Y, one: Candidate, answers: Constraints, n_clusters, seed:
     return not beats(plain[judged], learned[judged], answers.weights[judged])
 
 
-def choose_best(credits: np.ndarray, weights: np.ndarray) -> int:
-    """The best of the learned spaces if it beats the first, the features as they are; or those."""
+def choose_best(credits: np.ndarray, weights: np.ndarray, linear: int | None) -> int:
+    """The best of the learned spaces if it beats the first, the features as they are; or those.
+
+    A linear metric that beats them too is kept unless the best is ahead of it beyond doubt: where
+    answers can hardly tell the two apart, it is the one that clusters better.
+    """
     means, _ = mean_and_error(credits, weights)
     best = 1 + int(np.argmax(means[1:]))
-    return best if beats(credits[best], credits[0], weights) else 0
+    if not beats(credits[best], credits[0], weights):
+        return 0
+    if linear is None or not beats(credits[linear], credits[0], weights):
+        return best
+    is_ahead = beats(credits[best], credits[linear], weights, n_errors=BEYOND_DOUBT)
+    return best if is_ahead else linear
 
 
 def start_space(start: str, X: np.ndarray, seed: int) -> np.ndarray:
