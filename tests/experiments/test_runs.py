@@ -1,5 +1,6 @@
 """Tables that survive a kill, and what is printed of them."""
 
+import dataclasses
 import math
 import os
 import signal
@@ -39,6 +40,16 @@ def test_every_cell_is_run_once_for_every_seed_and_only_what_is_missing_again(tm
     assert len(set(calls)) == len(calls) == 12
     assert {record["seed"] for record in run_table(make_table(run), path, n_runs=1)} == {"0"}
     assert len(run_table(make_table(run), path, n_runs=0)) == len(calls) == 12
+
+
+def test_what_was_run_is_told_where_its_data_is_not_at_hand_but_no_cell_given_up(tmp_path):
+    path = tmp_path / "made.csv"
+    run_table(make_table(score), path, n_runs=1)
+    fewer = dataclasses.replace(make_table(score), cells=lambda: CELLS[:1])
+    told = run_table(fewer, path, n_runs=0)
+    assert [(one["data"], one["method"]) for one in told] == [
+        ("a", "one"), ("b", "one"), ("b", "two")
+    ]  # fmt: skip
 
 
 def test_a_killed_run_goes_on_where_it_was(tmp_path):

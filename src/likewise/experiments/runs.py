@@ -79,7 +79,8 @@ def find_tables(paper: str, table: str | None = None) -> dict[str, list[Table]]:
 def run_table(table: Table, path: Path, *, n_runs: int, n_jobs: int = 1) -> list[Record]:
     """Run the jobs that the file `path` does not have, and return the records of all of them.
 
-    With no runs nothing is run, and the records are what the file has of the table.
+    With no runs nothing is run, and the records are what the file has of the table, of data sets
+    that are not at hand here, too.
     """
     cells = table.cells()
     names = list(cells[0])
@@ -102,7 +103,12 @@ def run_table(table: Table, path: Path, *, n_runs: int, n_jobs: int = 1) -> list
     records = read_records(path, fields)
     if not n_runs:
         known = {_key({**cell, "seed": ""}, names) for cell in cells}
-        return [one for one in records if _key({**one, "seed": ""}, names) in known]
+        at_hand = {cell.get("data") for cell in cells}
+        return [
+            one
+            for one in records
+            if one.get("data") not in at_hand or _key({**one, "seed": ""}, names) in known
+        ]
     return [record for record in records if _key(record, names) in jobs]
 
 
