@@ -38,7 +38,7 @@ TRIAL_STARTS = 2  # of k-means
 N_LANDMARKS = 1000
 SHARE = 0.95  # of a start's spectrum; the last hundredths cost more time than they are worth
 MOSTLY_NEW = 0.5  # share of held-out answers about new rows with which these have had their say
-BEYOND_DOUBT = 2.5  # standard errors by which a kernel must be ahead of a linear metric
+BEYOND_DOUBT = 2.0  # standard errors by which a kernel must be ahead of a linear metric
 MOST_FEATURES = 1000  # that ITML is tried with: its cost grows with their square
 
 
