@@ -17,28 +17,24 @@ import warnings
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from likewise.constraints import check_constraints, warn_unused
-from likewise.kernel_learning.neighbor_map import affinity_graph, neighbor_map, start_embedding
+from likewise.kernel_learning.graph_kernel import GraphKernel
 from likewise.kernel_learning.npk_solvers import (
     PairProblem,
     climb_barrier,
     climb_paper,
     solve_exactly,
 )
-from likewise.kernel_learning.pairs import MergedPairs, merge_pairs
-from likewise.kernels import laplacian
+from likewise.kernel_learning.pairs import MergedPairs
 from likewise.numerics.elimination import eliminate
 
 SOLVERS = {"interior-point": 100, "barrier": 3000, "smo": 60}  # and their max_iter by default
 COUNTS = {"once": 1, "twice": 2}
 
 
-class NPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class NPK(GraphKernel):
     """Learn a nonparametric kernel from must-link and cannot-link pairs over the data's graph.
 
     The kernel is free in form and low in rank: what pairs say of a few rows spreads along the
@@ -135,76 +131,7 @@ class NPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X, y=None, *, constraints=None):
-        """Learn the kernel.
-
-        Parameters
-        ----------
-        X : array-like or CSR of shape (n_samples, n_features)
-            Rows; for ``affinity="precomputed"`` their similarity (n_samples, n_samples).
-        y : None
-            Ignored; it is here for scikit-learn.
-        constraints : Constraints, default=None
-            Its must-links and cannot-links are used. Without any, the kernel is the inverse of L,
-            cut to its 40 leading directions.
-
-        Returns
-        -------
-        self : NPK
-        """
-        X = self._validate(X, reset=True)
-        answers = check_constraints(constraints, n_samples=X.shape[0])
-        warn_unused(self, answers, used=("must_link", "cannot_link"))
-        self._check_settings()
-        W = affinity_graph(X, self.affinity, self.n_neighbors)
-        merged = merge_pairs(answers)
-        if not len(merged.pairs):
-            self.embedding_ = start_embedding(W, self.delta)
-            self.duals_, self.n_iter_ = np.zeros(answers.n_answers), 1
-            self.objective_ = self.bound_ = self.gap_ = 0.0
-        else:
-            self._solve(W, merged, answers.n_answers)
-        self.n_answers_used_ = len(merged.answers)
-        self.space_ = neighbor_map(X, self.embedding_, self.affinity, self.n_neighbors)
-        self._n_features_out = self.embedding_.shape[1]
-        return self
-
-    def transform(self, X):
-        """Map rows to the learned space: a weighted mean of their nearest training rows.
-
-        Parameters
-        ----------
-        X : array-like or CSR of shape (n_samples, n_features)
-            For ``affinity="precomputed"``: similarities with the training rows.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, rank)
-        """
-        check_is_fitted(self)
-        X = self._validate(X, reset=False)
-        return self.space_.transform(X).astype(X.dtype, copy=False)
-
-    def kernel(self, X, Y=None):
-        """The learned kernel between rows: ``transform(X) @ transform(Y).T``."""
-        check_is_fitted(self)
-        Z = self.space_.transform(self._validate(X, reset=False))
-        return Z @ (Z if Y is None else self.space_.transform(self._validate(Y, reset=False))).T
-
-    @property
-    def kernel_(self):
-        """Learned kernel of the training rows (n_samples, n_samples)."""
-        check_is_fitted(self)
-        return self.embedding_ @ self.embedding_.T
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.affinity == "precomputed"
-        return tags
-
-    def _solve(self, W: csr_array, merged: MergedPairs, n_answers: int) -> None:
-        L = laplacian(W, delta=self.delta)
+    def _solve(self, L: csr_array, merged: MergedPairs) -> None:
         rows, local = np.unique(merged.pairs, return_inverse=True)
         reduced = eliminate(L, rows)
         scale = COUNTS[self.count] / 2
@@ -232,7 +159,6 @@ class NPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         pull = np.zeros((L.shape[0], max(1, found.pull.shape[1])))
         pull[rows[found.rows], : found.pull.shape[1]] = found.pull
         self.embedding_ = reduced.solve(pull)
-        self.duals_ = np.zeros(n_answers)
         self.duals_[merged.answers] = merged.shares * found.duals[merged.pair_of] / scale
         self.objective_, self.bound_, self.gap_ = found.primal, found.dual, found.gap
         self.n_iter_ = found.n_iter
@@ -246,8 +172,3 @@ class NPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         for name in ("c", "delta", "tol"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name}={getattr(self, name)} must be > 0.")
-
-    def _validate(self, X, *, reset):
-        return validate_data(
-            self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
-        )
