@@ -77,7 +77,7 @@ def find_tables(paper: str, table: str | None = None) -> dict[str, list[Table]]:
 
 
 def run_table(table: Table, path: Path, *, n_runs: int, n_jobs: int = 1) -> list[Record]:
-    """Run the jobs that the file `path` does not have, and return the records of all of them.
+    """Run the jobs that the file `path` does not have; the records of all of them, by cells.
 
     With no runs nothing is run, and the records are what the file has of the table, of data sets
     that are not at hand here, too.
@@ -100,16 +100,16 @@ def run_table(table: Table, path: Path, *, n_runs: int, n_jobs: int = 1) -> list
         for record in track(results, f"running {table.name}", total=len(missing)):
             with path.open("a", newline="") as file:
                 csv.DictWriter(file, fields, lineterminator="\n").writerow(record)
-    records = read_records(path, fields)
-    if not n_runs:
-        known = {_key({**cell, "seed": ""}, names) for cell in cells}
-        at_hand = {cell.get("data") for cell in cells}
-        return [
-            one
-            for one in records
-            if one.get("data") not in at_hand or _key({**one, "seed": ""}, names) in known
-        ]
-    return [record for record in records if _key(record, names) in jobs]
+    order = {_key({**cell, "seed": ""}, names): i for i, cell in enumerate(cells)}
+
+    def place(record: Record) -> int:
+        return order.get(_key({**record, "seed": ""}, names), len(order))
+
+    records = sorted(read_records(path, fields), key=place)
+    if n_runs:
+        return [record for record in records if _key(record, names) in jobs]
+    at_hand = {cell.get("data") for cell in cells}
+    return [one for one in records if place(one) < len(order) or one.get("data") not in at_hand]
 
 
 def read_records(path: Path, fields: Sequence[str]) -> list[Record]:
