@@ -35,6 +35,8 @@ PLAIN = Settings(
     n_init=5,
 )
 
+APART = replace(PLAIN, answers_apart=True)
+
 
 def draw_blobs(seed=0, n=60, spread=3.0):
     X, y = make_blobs(n, 4, centers=3, cluster_std=spread, random_state=seed)

@@ -49,9 +49,11 @@ def local_device(named: str | None) -> torch.device:
     return device
 
 
-def wrap(module: nn.Module, world: World) -> nn.Module:
-    """The module, averaging its gradients over the world."""
-    return module if world.is_alone else nn.parallel.DistributedDataParallel(module)
+def wrap(module: nn.Module, world: World, *, in_parts: bool = False) -> nn.Module:
+    """The module, averaging its gradients over the world; `in_parts` if a step may leave some."""
+    if world.is_alone:
+        return module
+    return nn.parallel.DistributedDataParallel(module, find_unused_parameters=in_parts)
 
 
 def agree(number: int, world: World, device) -> int:

@@ -50,14 +50,14 @@ class Objective:
         back, target, _, q = self.look(at, warps)
         return self.row_loss(at, back, target, q)
 
-    def of_answers(self, kind: str, chosen, warps):
-        """Of answers of one kind: a mean over those that weigh something."""
+    def of_answers(self, kind: str, chosen, warps, share):
+        """Of answers of one kind: a mean over the share of them that weighs something."""
         back, target, codes, q = self.look(self.rows_of(kind, chosen), warps)
-        share = (self.answers[kind].weights[chosen] > 0).float().mean().clamp(min=1 / len(chosen))
         loss = self.weights[kind] / share * self.answer_loss(kind, codes, q, 0, chosen)
         if kind == "must_link":
-            error = (back - target).square().mean()
-            loss = loss + 2 * self.settings.reconstruction_weight * error
+            counts = (self.answers[kind].weights[chosen] > 0).repeat(2)
+            error = ((back - target).square().mean(dim=1) * counts).mean()
+            loss = loss + 2 * self.settings.reconstruction_weight / share * error
         return loss
 
     def rows_of(self, kind: str, chosen):

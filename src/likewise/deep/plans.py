@@ -63,10 +63,10 @@ def plan_answers(m: int, n_steps: int, generator, world: World):
 
 
 def plan_kind(one: Answers, batch_size: int, generator, world: World):
-    """Positions (n_steps, batch) of this process: those that weigh something, once each.
+    """Positions (n_steps, batch) of this process, and what share of all processes' weigh anything.
 
-    Batches are equal whatever is left out, so that a step can be replayed; n_steps is 0 if nothing
-    is left.
+    Each that weighs something is seen once. Batches are equal whatever is left out, so that a step
+    can be replayed; n_steps is 0 if nothing is left.
     """
     m = len(one.positions)
     used = torch.nonzero(one.weights[:m].cpu()).flatten()
@@ -74,4 +74,5 @@ def plan_kind(one: Answers, batch_size: int, generator, world: World):
     n_steps = -(-len(used) // batch)
     order = torch.full((n_steps * batch,), m)
     order[: len(used)] = used[torch.randperm(len(used), generator=generator)]
-    return order.reshape(batch, n_steps).T[:, world.rank :: world.size]
+    order = order.reshape(batch, n_steps).T
+    return order[:, world.rank :: world.size], (order < m).float().mean(dim=1)

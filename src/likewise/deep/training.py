@@ -191,7 +191,7 @@ class Run:
     def cluster(self, file: Checkpoint) -> None:
         settings = self.settings
         self.begin_clusters()
-        model = wrap(self.model, self.world)
+        model = wrap(self.model, self.world, in_parts=settings.answers_apart)
         target = torch.zeros(len(self.rows), settings.n_clusters, device=self.device)
         objective = Objective(model, self.rows, self.answers, target, self.ease, settings)
         steps: dict[str, Callable] = {}
@@ -280,10 +280,10 @@ class Run:
         if self.settings.answers_apart:
             yield "rows", objective.of_rows, self.with_warps(at.shape[1], at)
             for kind, one in self.answers.items():
-                chosen = plan_kind(one, batch_size, generator, world)
+                chosen, shares = plan_kind(one, batch_size, generator, world)
                 n_rows = chosen.shape[1] * one.rows.shape[1]
                 loss_of = partial(objective.of_answers, kind)
-                yield kind, loss_of, self.with_warps(n_rows, chosen)
+                yield kind, loss_of, self.with_warps(n_rows, chosen, shares)
             return
         n_steps = n_steps_of(len(self.rows), batch_size)
         chosen = [
