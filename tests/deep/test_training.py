@@ -438,13 +438,17 @@ PROGRAM = """
 import os, signal, sys
 import numpy as np
 from likewise.deep import checkpoints
-from tests.deep.problems import ALL_KINDS, PLAIN, RESUMED, fit
+from likewise.deep.distributed import leave
+from tests.deep.problems import ALL_KINDS, APART, PLAIN, RESUMED, fit
 
 folder = sys.argv[1]
-trained = fit(PLAIN, answers=ALL_KINDS)
-np.savez(f"{folder}/{os.environ['RANK']}.npz", labels=trained.labels, centers=trained.centers)
+for settings in (PLAIN, APART):
+    trained = fit(settings, answers=ALL_KINDS)
+    name = f"{os.environ['RANK']}-{settings.answers_apart}.npz"
+    np.savez(f"{folder}/{name}", labels=trained.labels, centers=trained.centers)
 if os.environ["RANK"] == "1":
     sys.exit()
+leave()
 os.environ["WORLD_SIZE"] = "1"
 checkpoints.CHECKPOINT_SECONDS = 0.0
 save, left = checkpoints.Checkpoint.save, [4]
@@ -482,11 +486,12 @@ def run_world(folder):
 
 def test_two_processes_end_as_one_does_and_a_killed_one_is_resumed(tmp_path):
     run_world(tmp_path)
-    alone = fit(PLAIN, answers=ALL_KINDS)
-    for rank in "01":
-        saved = np.load(tmp_path / f"{rank}.npz")
-        assert_array_equal(saved["labels"], alone.labels)
-        assert_allclose(saved["centers"], alone.centers, rtol=1e-3, atol=1e-3)
+    for settings in (PLAIN, APART):
+        alone = fit(settings, answers=ALL_KINDS)
+        for rank in "01":
+            saved = np.load(tmp_path / f"{rank}-{settings.answers_apart}.npz")
+            assert_array_equal(saved["labels"], alone.labels)
+            assert_allclose(saved["centers"], alone.centers, rtol=1e-3, atol=1e-3)
     resumed = fit(RESUMED, answers=ALL_KINDS, checkpoint=tmp_path / "state")
     assert_equal_results(resumed, fit(RESUMED, answers=ALL_KINDS))
 
@@ -504,14 +509,15 @@ def test_a_gpu_ends_near_the_cpu():
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device: GPU runs not tested")
-def test_captured_steps_do_what_plain_ones_do(monkeypatch):
+@pytest.mark.parametrize("settings", [PLAIN, APART], ids=["together", "apart"])
+def test_captured_steps_do_what_plain_ones_do(settings, monkeypatch):
     X, _ = draw_blobs()
     make_step = training.make_step
-    captured = training.train(X, ALL_KINDS, nothing(), None, PLAIN, device="cuda", seed=0)
+    captured = training.train(X, ALL_KINDS, nothing(), None, settings, device="cuda", seed=0)
 
     def plain_step(*given, captured):
         return make_step(*given, captured=False)
 
     monkeypatch.setattr(training, "make_step", plain_step)
-    plain = training.train(X, ALL_KINDS, nothing(), None, PLAIN, device="cuda", seed=0)
+    plain = training.train(X, ALL_KINDS, nothing(), None, settings, device="cuda", seed=0)
     assert_allclose(captured.objective, plain.objective, rtol=1e-3)

@@ -4,8 +4,8 @@ Every process holds all rows and draws the same plan; of each batch it takes its
 gradients are averaged. One process is the case of a world of 1: the same code runs.
 """
 
+import atexit
 import os
-from contextlib import contextmanager
 from typing import NamedTuple
 
 import torch
@@ -23,20 +23,23 @@ class World(NamedTuple):
         return self.size == 1
 
 
-@contextmanager
-def joined(device_type: str):
-    """The world this process belongs to; joined here if torchrun named one and nobody has yet."""
-    if int(os.environ.get("WORLD_SIZE", "1")) == 1 and not distributed.is_initialized():
-        yield World(0, 1)
-        return
-    opened = not distributed.is_initialized()
-    if opened:
-        distributed.init_process_group("nccl" if device_type == "cuda" else "gloo")
-    try:
-        yield World(distributed.get_rank(), distributed.get_world_size())
-    finally:
-        if opened:
-            distributed.destroy_process_group()
+def join() -> World:
+    """The world this process belongs to; joined if torchrun named one, once and for all fits.
+
+    A world left and joined again may meet in what is left of the old one, and wait forever.
+    """
+    if not distributed.is_initialized():
+        if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+            return World(0, 1)
+        kinds = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+        distributed.init_process_group(kinds)
+        atexit.register(leave)
+    return World(distributed.get_rank(), distributed.get_world_size())
+
+
+def leave() -> None:
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
 
 
 def local_device(named: str | None) -> torch.device:

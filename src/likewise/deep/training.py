@@ -24,7 +24,7 @@ import torch
 from likewise.constraints import Constraints
 from likewise.deep import losses
 from likewise.deep.checkpoints import Checkpoint, fingerprint_of
-from likewise.deep.distributed import agree, gather_parts, joined, local_device, wrap
+from likewise.deep.distributed import agree, gather_parts, join, local_device, wrap
 from likewise.deep.filtering import filter_pairs
 from likewise.deep.images import draw_warps
 from likewise.deep.kmeans import improve, kmeans
@@ -57,7 +57,8 @@ def train(
 ) -> Trained:
     """Cluster the rows X (n, d) of float32; `seed` starts every random number."""
     where = local_device(device)
-    with joined(where.type) as world, matmul_precision("high"):
+    world = join()
+    with matmul_precision("high"):
         generator = torch.Generator().manual_seed(agree(seed, world, where))
         fingerprint = ""
         if checkpoint is not None:
