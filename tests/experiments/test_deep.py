@@ -25,7 +25,7 @@ def small(monkeypatch, tmp_path):
     monkeypatch.setattr(deep, "AS_PUBLISHED", {**deep.AS_PUBLISHED, **SMALL})
     monkeypatch.setattr(deep, "PRETRAINING", {"pretraining_epochs": 1, "batch_size": 100})
     quick = {**SMALL, "pretraining_epochs": 1}
-    for table in ("CHOICES", "FILTERS"):
+    for table in ("CHOICES", "WITH_NOISE"):
         cells = getattr(deep, table)
         monkeypatch.setattr(deep, table, {name: {**one, **quick} for name, one in cells.items()})
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -75,4 +75,4 @@ def test_a_table_runs_and_tells(small, tmp_path, monkeypatch):
     said = []
     reproduce("deep", "noise-digits", n_runs=1, results=tmp_path, say=said.append)
     assert "filtered, 0.7" in said[0]
-    assert (tmp_path / "deep" / "noise-digits.csv").read_text().count("digits,") == 2
+    assert (tmp_path / "deep" / "noise-digits.csv").read_text().count("digits,") == 3
