@@ -201,6 +201,7 @@ def test_a_network_that_lost_its_way_says_so(learning_rate, said):
         loss="student",
         widths=(8, 3),
         pretraining="none",
+        answers_apart=False,
         learning_rate=learning_rate,
         random_state=0,
     )

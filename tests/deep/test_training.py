@@ -295,6 +295,16 @@ def test_a_filter_that_keeps_no_pair_equals_no_pairs():
     assert_allclose(trained.objective, without.objective, rtol=0.05)
 
 
+@pytest.mark.parametrize("shape", [None, (2, 2)])
+def test_an_epoch_of_steps_apart_whose_pairs_are_all_left_out_learns_from_rows(shape):
+    settings = replace(APART, image_shape=shape, max_epochs=1)
+    answers = Constraints(60, must_link=[(0, 1)], cannot_link=[(2, 3)])
+    trained = fit(replace(settings, drop_share=1.0), answers=answers)
+    assert_array_equal(trained.n_kept, [0])
+    assert_equal_results(trained, fit(settings))
+
+
+
 def test_contradictory_answers_end_in_finite_numbers():
     pairs = [(i, i + 1) for i in range(0, 40, 2)]
     answers = Constraints(60, must_link=pairs, cannot_link=pairs, undecided=[(0, 1, 2)])

@@ -75,4 +75,4 @@ def test_a_table_runs_and_tells(small, tmp_path, monkeypatch):
     said = []
     reproduce("deep", "noise-digits", n_runs=1, results=tmp_path, say=said.append)
     assert "filtered, 0.7" in said[0]
-    assert (tmp_path / "deep" / "noise-digits.csv").read_text().count("digits,") == 3
+    assert (tmp_path / "deep" / "noise-digits.csv").read_text().count("digits,") == 4

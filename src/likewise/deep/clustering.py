@@ -75,7 +75,7 @@ class DeepConstrainedClustering(
         more closely, and the rows less.
     triple_weight : float, default=1.0
         The same for triples: odd_one_out, closer and undecided.
-    answers_apart : bool, default=False
+    answers_apart : bool, default=True
         Whether rows and each kind of answers have steps of their own, in turn, as in the papers;
         the weights above are then of means over a kind. False learns from both in every step.
     kl_weight : float, default=0.1
@@ -173,7 +173,7 @@ class DeepConstrainedClustering(
         must_link_weight=1.0,
         cannot_link_weight=1.0,
         triple_weight=1.0,
-        answers_apart=False,
+        answers_apart=True,
         kl_weight=0.1,
         reconstruction_weight=1.0,
         size_weight=0.0,

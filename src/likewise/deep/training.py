@@ -26,7 +26,7 @@ from likewise.deep import losses
 from likewise.deep.checkpoints import Checkpoint, fingerprint_of
 from likewise.deep.distributed import agree, gather_parts, join, local_device, wrap
 from likewise.deep.filtering import filter_pairs
-from likewise.deep.images import draw_warps
+from likewise.deep.images import N_NUMBERS, draw_warps
 from likewise.deep.kmeans import improve, kmeans
 from likewise.deep.networks import Autoencoder, Clusterer, start_weights
 from likewise.deep.objective import Objective
@@ -301,7 +301,7 @@ class Run:
         warps = torch.zeros(len(first), 0, 1)
         if self.settings.image_shape is not None:
             drawn = draw_warps(len(first) * n_rows, self.generator)
-            warps = drawn.reshape(len(first), n_rows, -1)
+            warps = drawn.reshape(len(first), n_rows, N_NUMBERS)
         return [one.to(self.device) for one in (first, warps, *others)]
 
     def finish(self) -> None:
