@@ -304,7 +304,6 @@ def test_an_epoch_of_steps_apart_whose_pairs_are_all_left_out_learns_from_rows(s
     assert_equal_results(trained, fit(settings))
 
 
-
 def test_contradictory_answers_end_in_finite_numbers():
     pairs = [(i, i + 1) for i in range(0, 40, 2)]
     answers = Constraints(60, must_link=pairs, cannot_link=pairs, undecided=[(0, 1, 2)])
