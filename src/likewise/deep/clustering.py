@@ -71,13 +71,14 @@ class DeepConstrainedClustering(
         sheared and shifted a little, anew every time it is seen. The greatest gain there is, for
         digits; leave it out where such changes would change what an image is.
     must_link_weight, cannot_link_weight : float, default=1.0
-        What the pairs of each kind count, as a mean over all pairs. Raising both fits the pairs
-        more closely, and the rows less.
+        What the pairs of each kind count, as a mean over the pairs of a step. Raising both fits
+        the pairs more closely, and the rows less.
     triple_weight : float, default=1.0
         The same for triples: odd_one_out, closer and undecided.
     answers_apart : bool, default=True
-        Whether rows and each kind of answers have steps of their own, in turn, as in the papers;
-        the weights above are then of means over a kind. False learns from both in every step.
+        Whether rows and each kind of answers have steps of their own, in turn, as in the papers:
+        more steady, above all with wrong answers. False learns from rows and answers in every
+        step, and from all of a kind as much as they are many.
     kl_weight : float, default=0.1
         What certain clusters count. Raising it trusts the clusters that codes form by themselves.
     reconstruction_weight : float, default=1.0

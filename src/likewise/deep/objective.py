@@ -1,12 +1,12 @@
-"""The loss of one step: rows, their targets and the answers that fall to it, in one pass.
+"""The loss of one step: of rows and their targets, of answers of one kind, or of both together.
 
-    kl KL(P || Q) + r |x - decode(encode(x))|^2 + pairs + triples + sizes + difficulty
+    rows       kl KL(P || Q) + r |x - decode(encode(x))|^2 + sizes + difficulty
+    answers    weight * mean over those of the step; for must-links + r |x - decode(encode(x))|^2
+    together   rows + pairs + triples
 
-The pairs' part is a mean over all pairs of the step, the triples' over all triples: a must-link
-counts as much as a cannot-link, however few of them there are.
-Reference: zhang2021, zhang2025. We differ from zhang2021, which takes a mean over each kind, and
-steps of their own for the rows and for each kind, with the rows of must-links made again from their
-codes once more: `answers_apart` does that.
+An answer counts as much as any other: apart, since each is seen once in an epoch, in steps as long
+as others; together, since the pairs' part is a mean over all pairs, the triples' over all triples.
+Reference: zhang2021, zhang2025. The way together is ours; zhang2021 steps apart.
 """
 
 import torch

@@ -10,8 +10,7 @@
 
 Reference: zhang2021; randel2021, Algorithm 3; zhang2025 for the angular loss; guo2018 for learning
 from warped images with the targets of the plain ones. We differ from zhang2021 in a random order of
-the rows and, unless `answers_apart`, in one step for rows and answers together, where it takes one
-after the other.
+the rows. Without `answers_apart` a step sees rows and answers together.
 """
 
 from collections.abc import Callable
