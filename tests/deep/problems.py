@@ -19,7 +19,7 @@ PLAIN = Settings(
     must_link_weight=1.0,
     cannot_link_weight=1.0,
     triple_weight=1.0,
-    answers_apart=False,
+    answers_apart=True,
     kl_weight=0.1,
     reconstruction_weight=1.0,
     size_weight=0.0,
@@ -35,7 +35,7 @@ PLAIN = Settings(
     n_init=5,
 )
 
-APART = replace(PLAIN, answers_apart=True)
+TOGETHER = replace(PLAIN, answers_apart=False)
 
 
 def draw_blobs(seed=0, n=60, spread=3.0):

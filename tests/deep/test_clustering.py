@@ -54,7 +54,9 @@ def test_numpy_gives_the_codes_and_clusters_that_torch_does(loss):
 
 
 def test_weights_start_the_same_wherever_they_are():
-    networks = [Autoencoder((4, 8, 2), on_sphere=True, offset=np.zeros(4), scale=1.0)] * 2
+    networks = [
+        Autoencoder((4, 8, 2), on_sphere=True, offset=np.zeros(4), scale=1.0) for _ in range(2)
+    ]
     for network in networks:
         start_weights(network, torch.Generator().manual_seed(3))
     assert_array_equal(*[network.encoder[0].weight.detach() for network in networks])

@@ -25,9 +25,9 @@ from likewise.deep.plans import answers_by_kind, plan_answers, plan_kind, plan_r
 from likewise.numerics.tensor_file import ModelFileError  # noqa: E402
 from tests.deep.problems import (  # noqa: E402
     ALL_KINDS,
-    APART,
     PLAIN,
     RESUMED,
+    TOGETHER,
     draw_blobs,
     fit,
     nothing,
@@ -148,7 +148,7 @@ def start_clusters(answers, settings):
     )  # fmt: skip
     run.begin_clusters()
     target = losses.target_assignments(run.look()[1])
-    return run, Objective(run.model, run.rows, run.answers, target, None, settings)
+    return run, Objective(run.model, run.rows, run.answers, target, None, settings, World(0, 1))
 
 
 def step_loss(answers, settings):
@@ -159,7 +159,7 @@ def step_loss(answers, settings):
 
 @pytest.mark.parametrize("loss", ["student", "angular"])
 def test_a_steps_loss_is_the_sum_of_its_parts_done_by_hand(loss):
-    settings = replace(PLAIN, loss=loss, must_link_weight=2.0, triple_weight=3.0)
+    settings = replace(TOGETHER, loss=loss, must_link_weight=2.0, triple_weight=3.0)
     run, value = step_loss(ALL_KINDS, settings)
     with torch.no_grad():
         codes, back, q = run.model(run.rows)
@@ -193,7 +193,7 @@ def test_a_steps_loss_is_the_sum_of_its_parts_done_by_hand(loss):
 
 def test_the_loss_of_one_kind_is_a_mean_over_the_answers_that_count_with_rows_of_must_links():
     answers = Constraints(60, must_link=[(0, 1), (2, 3)], cannot_link=[(4, 5)])
-    settings = replace(APART, must_link_weight=2.0, cannot_link_weight=3.0)
+    settings = replace(PLAIN, must_link_weight=2.0, cannot_link_weight=3.0)
     run, objective = start_clusters(answers, settings)
     with torch.no_grad():
         run.answers["must_link"].weights[1] = 0.0  # filtered out
@@ -223,7 +223,7 @@ def test_codes_are_spread_where_they_are_too_close_and_no_row_changes(wide):
 
 
 def test_without_answers_steps_apart_are_steps_together():
-    assert_equal_results(fit(APART), fit(PLAIN))
+    assert_equal_results(fit(PLAIN), fit(TOGETHER))
 
 
 def test_steps_apart_pull_must_links_together_and_push_cannot_links_apart():
@@ -232,7 +232,7 @@ def test_steps_apart_pull_must_links_together_and_push_cannot_links_apart():
     ends, sign = answers.signed_pairs()
 
     def share_kept(*told):
-        fits = (fit(replace(APART, max_epochs=40), X, *told, seed=seed) for seed in range(3))
+        fits = (fit(replace(PLAIN, max_epochs=40), X, *told, seed=seed) for seed in range(3))
         labels = np.array([trained.labels for trained in fits])
         return np.mean((labels[:, ends[:, 0]] == labels[:, ends[:, 1]]) == (sign > 0))
 
@@ -260,15 +260,34 @@ def test_each_answer_that_counts_is_seen_once_in_steps_of_its_kind(size):
 
 def test_a_pair_counts_as_much_as_a_pair_whatever_its_kind():
     answers = answers_by_kind(ALL_KINDS, "cpu")
-    weights = kind_weights(answers, PLAIN)
+    weights = kind_weights(answers, TOGETHER, 60, World(0, 1))
     assert_allclose([weights["must_link"], weights["cannot_link"]], [3 / 5, 2 / 5])
     assert_allclose(weights["odd_one_out"], 2 / 4)
+    shared = kind_weights(answers, TOGETHER, 60, World(0, 2))
+    assert shared["must_link"] == 2 * weights["must_link"]  # each of 3 steps has 1 of 2 to fill up
 
 
 def test_answers_of_weight_zero_do_not_count():
     more = Constraints(60, must_link=[(0, 1), (5, 40)], weights=[1, 0])
     fewer = Constraints(60, must_link=[(0, 1)])
     assert_equal_results(fit(answers=more), fit(answers=fewer))
+
+
+def test_kinds_of_weight_zero_do_not_count():
+    nil = replace(PLAIN, must_link_weight=0.0, cannot_link_weight=0.0, triple_weight=0.0)
+    assert_equal_results(fit(nil, answers=ALL_KINDS), fit(PLAIN))
+
+
+@pytest.mark.parametrize("settings", [PLAIN, TOGETHER], ids=["apart", "together"])
+def test_codes_that_are_no_numbers_end_training_whatever_would_read_them(settings):
+    X, y = draw_blobs()
+    answers = Constraints.from_labels(
+        np.random.RandomState(0).permutation(y), n_pairs=40, random_state=0
+    )
+    lost = replace(settings, learning_rate=1e30, drop_share=0.2)
+    trained = fit(lost, X, answers, held_out=Constraints.from_labels(y, n_pairs=40, random_state=1))
+    assert np.isnan(trained.objective[-1])
+    assert len(trained.objective) == len(trained.n_kept) <= 2
 
 
 def test_a_filter_that_keeps_every_pair_equals_no_filter(monkeypatch):
@@ -297,7 +316,7 @@ def test_a_filter_that_keeps_no_pair_equals_no_pairs():
 
 @pytest.mark.parametrize("shape", [None, (2, 2)])
 def test_an_epoch_of_steps_apart_whose_pairs_are_all_left_out_learns_from_rows(shape):
-    settings = replace(APART, image_shape=shape, max_epochs=1)
+    settings = replace(PLAIN, image_shape=shape, max_epochs=1)
     answers = Constraints(60, must_link=[(0, 1)], cannot_link=[(2, 3)])
     trained = fit(replace(settings, drop_share=1.0), answers=answers)
     assert_array_equal(trained.n_kept, [0])
@@ -327,16 +346,25 @@ def test_sizes_and_ease_change_the_result():
 
 
 def test_held_out_answers_choose_the_epoch():
-    X, y = draw_blobs()
+    X, y = draw_blobs(seed=2)
     held_out = Constraints.from_labels(y, n_pairs=60, random_state=1)
-    wrong = Constraints.from_labels(np.random.RandomState(0).permutation(y), n_pairs=90)
+    answers = Constraints.from_labels(y, n_pairs=30, random_state=2)
     settings = replace(PLAIN, max_epochs=40, patience=3, must_link_weight=5.0)
-    trained = fit(settings, X, wrong, held_out=held_out)
-    assert len(trained.objective) < 40
-    assert len(trained.held_out) - 1 - np.argmax(trained.held_out) == 3
-    best = fit(replace(settings, max_epochs=int(np.argmax(trained.held_out)) or 1), X, wrong)
-    if np.argmax(trained.held_out):
-        assert_array_equal(trained.labels, best.labels)
+    trained = fit(settings, X, answers, held_out=held_out)
+    best = int(np.argmax(trained.held_out))
+    assert best > 0
+    assert len(trained.objective) == best + 3 == len(trained.held_out) - 1
+    assert_array_equal(trained.labels, fit(replace(settings, max_epochs=best), X, answers).labels)
+
+
+def test_held_out_answers_may_choose_the_last_epoch():
+    X, y = draw_blobs(seed=5)
+    held_out = Constraints.from_labels(y, n_pairs=60, random_state=1)
+    answers = Constraints.from_labels(y, n_pairs=30, random_state=2)
+    settings = replace(PLAIN, max_epochs=8, must_link_weight=5.0)
+    trained = fit(settings, X, answers, held_out=held_out, seed=5)
+    assert np.argmax(trained.held_out) == 8 == len(trained.objective)
+    assert_array_equal(trained.centers, fit(settings, X, answers, seed=5).centers)
 
 
 def test_training_ends_when_hardly_a_row_changes():
@@ -415,12 +443,15 @@ def kill_after(monkeypatch):
 @pytest.mark.parametrize("loss", ["student", "angular"])
 def test_a_resumed_run_ends_as_the_whole_one(loss, n_saves, kill_after, tmp_path, monkeypatch):
     monkeypatch.setattr(filtering, "LARGEST_PROGRAM", 0)  # so that the last prices are begun with
-    monkeypatch.setattr(filtering, "N_CLIMBS", 3)
+    monkeypatch.setattr(filtering, "N_CLIMBS", 3 if loss == "student" else 100)
     settings = replace(RESUMED, loss=loss, decay=True)
     X, y = draw_blobs()
-    answers = Constraints.from_labels(np.random.RandomState(0).permutation(y), n_pairs=40)
+    answers = Constraints.from_labels(
+        np.random.RandomState(0).permutation(y), n_pairs=40, random_state=0
+    )
     held_out = Constraints.from_labels(y, n_pairs=40, random_state=1)
     whole = fit(settings, X, answers, held_out=held_out)
+    assert whole.n_kept.all()
     kill_after(n_saves)
     with pytest.raises(Killed):
         fit(settings, X, answers, held_out=held_out, checkpoint=tmp_path / "state")
@@ -440,6 +471,9 @@ def test_a_checkpoint_of_another_problem_is_refused(kill_after, tmp_path):
         fit(RESUMED, answers=ALL_KINDS.subset([0, 1]), checkpoint=tmp_path / "state")
     with pytest.raises(ModelFileError, match="other rows, answers or settings"):
         fit(replace(RESUMED, kl_weight=0.3), answers=ALL_KINDS, checkpoint=tmp_path / "state")
+    with pytest.raises(ModelFileError, match="other rows, answers or settings"):
+        ease = np.ones(60, dtype=np.float32)
+        fit(RESUMED, answers=ALL_KINDS, ease=ease, checkpoint=tmp_path / "state")
 
 
 # As one of two processes, and then alone until it is killed.
@@ -447,14 +481,22 @@ PROGRAM = """
 import os, signal, sys
 import numpy as np
 from likewise.deep import checkpoints
+from likewise.constraints import Constraints
+from likewise.deep import DeepConstrainedClustering
 from likewise.deep.distributed import leave
-from tests.deep.problems import ALL_KINDS, APART, PLAIN, RESUMED, fit
+from tests.deep.problems import ALL_KINDS, PLAIN, RESUMED, TOGETHER, draw_blobs, fit
 
 folder = sys.argv[1]
-for settings in (PLAIN, APART):
+for settings in (PLAIN, TOGETHER):
     trained = fit(settings, answers=ALL_KINDS)
     name = f"{os.environ['RANK']}-{settings.answers_apart}.npz"
-    np.savez(f"{folder}/{name}", labels=trained.labels, centers=trained.centers)
+    told = {"centers": trained.centers, "weights": trained.encoder[0][0]}
+    np.savez(f"{folder}/{name}", labels=trained.labels, objective=trained.objective, **told)
+X, y = draw_blobs()
+answers = Constraints.from_labels(y, n_pairs=90, random_state=0)
+small = {"widths": (8, 3), "pretraining": "none", "max_epochs": 2, "held_out_share": 0.5}
+model = DeepConstrainedClustering(3, **small).fit(X, constraints=answers)  # seeds of their own
+np.save(f"{folder}/{os.environ['RANK']}.npy", model.transform(X))
 if os.environ["RANK"] == "1":
     sys.exit()
 leave()
@@ -495,12 +537,15 @@ def run_world(folder):
 
 def test_two_processes_end_as_one_does_and_a_killed_one_is_resumed(tmp_path):
     run_world(tmp_path)
-    for settings in (PLAIN, APART):
+    for settings in (PLAIN, TOGETHER):
         alone = fit(settings, answers=ALL_KINDS)
         for rank in "01":
             saved = np.load(tmp_path / f"{rank}-{settings.answers_apart}.npz")
             assert_array_equal(saved["labels"], alone.labels)
             assert_allclose(saved["centers"], alone.centers, rtol=1e-3, atol=1e-3)
+            assert_allclose(saved["weights"], alone.encoder[0][0], rtol=1e-3, atol=1e-3)
+            assert_allclose(saved["objective"], alone.objective, rtol=1e-3)
+    assert_array_equal(*(np.load(tmp_path / f"{rank}.npy") for rank in "01"))
     resumed = fit(RESUMED, answers=ALL_KINDS, checkpoint=tmp_path / "state")
     assert_equal_results(resumed, fit(RESUMED, answers=ALL_KINDS))
 
@@ -518,7 +563,7 @@ def test_a_gpu_ends_near_the_cpu():
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device: GPU runs not tested")
-@pytest.mark.parametrize("settings", [PLAIN, APART], ids=["together", "apart"])
+@pytest.mark.parametrize("settings", [PLAIN, TOGETHER], ids=["apart", "together"])
 def test_captured_steps_do_what_plain_ones_do(settings, monkeypatch):
     X, _ = draw_blobs()
     make_step = training.make_step

@@ -54,11 +54,12 @@ class Checkpoint:
             self.path.unlink(missing_ok=True)
 
 
-def fingerprint_of(X: np.ndarray, constraints: Constraints, start, *settings: Any) -> str:
+def fingerprint_of(X: np.ndarray, constraints: Constraints, ease, start, *settings: Any) -> str:
     """One text for the whole problem; `start` are the layers of another network, or None."""
     digest = hashlib.sha256(repr(settings).encode())
     layers = [layer for part in start or () for layer in part]
-    for array in (X, *(array for layer in layers for array in layer)):
+    eased = () if ease is None else (ease,)
+    for array in (X, *eased, *(array for layer in layers for array in layer)):
         digest.update(np.ascontiguousarray(array).view(np.uint8).data)
     for kind in sorted(set(constraints.kinds)):
         digest.update(kind.encode() + getattr(constraints, kind).tobytes())

@@ -131,7 +131,8 @@ class DeepConstrainedClustering(
     n_kept_ : ndarray of shape (n_epochs,)
         Pairs learned from in each epoch.
     held_out_ : ndarray
-        Share of the held-out answers foretold before each epoch; empty without any.
+        Share of the held-out answers foretold before each epoch and after the last; empty without
+        any.
     n_iter_ : int
         Epochs made.
     n_answers_used_ : int
@@ -248,9 +249,10 @@ class DeepConstrainedClustering(
                 "goes on must draw what it would have drawn."
             )
         rng = check_random_state(self.random_state)
-        seed = int(rng.randint(2**31 - 1))
+        training = import_training()
+        seed = training.agree_on_seed(int(rng.randint(2**31 - 1)), self.device)
         learned, held_out = hold_out(constraints, self.held_out_share, seed)
-        trained = import_training().train(
+        trained = training.train(
             np.ascontiguousarray(X, dtype=np.float32),
             learned,
             held_out,

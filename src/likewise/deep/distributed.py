@@ -68,6 +68,15 @@ def agree(number: int, world: World, device) -> int:
     return int(told)
 
 
+def average(number, world: World):
+    """The mean of all processes' numbers, a tensor each."""
+    if world.is_alone:
+        return number
+    total = number.clone()
+    distributed.all_reduce(total)
+    return total / world.size
+
+
 def gather_parts(function, rows, world: World):
     """function(rows) of all rows, each process having worked on its share of them."""
     if world.is_alone:

@@ -4,16 +4,17 @@
     answers    weight * mean over those of the step; for must-links + r |x - decode(encode(x))|^2
     together   rows + pairs + triples
 
-An answer counts as much as any other: apart, since each is seen once in an epoch, in steps as long
-as others; together, since the pairs' part is a mean over all pairs, the triples' over all triples.
+Apart, each answer is seen once in an epoch, among its own kind; together, an answer counts as much
+as any other: the pairs' part is a mean over all pairs, the triples' over all triples.
 Reference: zhang2021, zhang2025. The way together is ours; zhang2021 steps apart.
 """
 
 import torch
 
 from likewise.deep import losses
+from likewise.deep.distributed import World
 from likewise.deep.images import warp
-from likewise.deep.plans import Answers
+from likewise.deep.plans import Answers, batch_of_answers, n_steps_of
 from likewise.deep.settings import Settings
 
 RULES = {
@@ -28,11 +29,13 @@ RULES = {
 class Objective:
     """The losses of a step, each as a function of the step's inputs."""
 
-    def __init__(self, model, rows, answers: dict[str, Answers], target, ease, settings: Settings):
+    def __init__(
+        self, model, rows, answers: dict[str, Answers], target, ease, settings: Settings, world
+    ):
         self.model, self.rows, self.answers = model, rows, answers
         self.target, self.ease, self.settings = target, ease, settings
         self.widening = losses.widening_of(settings.n_clusters, settings.widths[-1])
-        self.weights = kind_weights(answers, settings)
+        self.weights = kind_weights(answers, settings, len(rows), world)
 
     def together(self, at, warps, *chosen):
         """Of rows, and of some answers of every kind."""
@@ -103,10 +106,13 @@ class Objective:
         return losses.nearness(cosine, self.widening if kind == "cannot_link" else 1)
 
 
-def kind_weights(answers: dict[str, Answers], settings: Settings) -> dict[str, float]:
+def kind_weights(
+    answers: dict[str, Answers], settings: Settings, n_rows: int, world: World
+) -> dict[str, float]:
     """What the mean loss of each kind counts: a pair as much as a pair, a triple as a triple.
 
-    As given, where each kind has steps of its own.
+    As given, where each kind has steps of its own. Else batches that are longer because processes
+    share them count as much as they would for one.
     """
     named = {"must_link": settings.must_link_weight, "cannot_link": settings.cannot_link_weight}
     given = {kind: named.get(kind, settings.triple_weight) for kind in answers}
@@ -115,7 +121,9 @@ def kind_weights(answers: dict[str, Answers], settings: Settings) -> dict[str, f
     counts = {kind: len(one.positions) for kind, one in answers.items()}
     n_pairs = sum(counts[kind] for kind in counts if kind in named)
     n_triples = sum(counts.values()) - n_pairs
-    return {
-        kind: given[kind] * counts[kind] / (n_pairs if kind in named else n_triples)
-        for kind in answers
-    }
+    n_steps = n_steps_of(n_rows, settings.batch_size)
+    weights = {}
+    for kind, m in counts.items():
+        longer = batch_of_answers(m, n_steps, world) / batch_of_answers(m, n_steps, World(0, 1))
+        weights[kind] = given[kind] * longer * m / (n_pairs if kind in named else n_triples)
+    return weights

@@ -54,9 +54,14 @@ def plan_rows(n_rows: int, batch_size: int, generator, world: World):
     return order.reshape(n_steps, batch)[:, world.rank :: world.size]
 
 
+def batch_of_answers(m: int, n_steps: int, world: World) -> int:
+    """Room for m answers in n_steps, a multiple of the world's size."""
+    return -(-m // (n_steps * world.size)) * world.size
+
+
 def plan_answers(m: int, n_steps: int, generator, world: World):
     """Positions (n_steps, batch) of this process: each of m answers once, and m to fill up."""
-    batch = -(-m // (n_steps * world.size)) * world.size
+    batch = batch_of_answers(m, n_steps, world)
     order = torch.full((n_steps * batch,), m)
     order[:m] = torch.randperm(m, generator=generator)
     return order.reshape(batch, n_steps).T[:, world.rank :: world.size]

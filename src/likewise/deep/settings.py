@@ -47,6 +47,6 @@ class Trained(NamedTuple):
     labels: np.ndarray  # (n,)
     objective: np.ndarray  # (n_epochs,) mean loss of each epoch
     n_kept: np.ndarray  # (n_epochs,) pairs learned from
-    held_out: np.ndarray  # (n_epochs,) share of held-out answers foretold, nan without any
+    held_out: np.ndarray  # (n_epochs + 1,) share of held-out answers foretold, or empty
     converged: bool  # few rows changed, or the held-out answers were foretold no better
     changed: float  # share of the rows that changed their cluster in the last epoch

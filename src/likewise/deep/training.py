@@ -2,9 +2,9 @@
 
     repeat   Z = encode(X), Q = assign(Z), P = target(Q)                       all rows, no gradient
              pairs left after the filter, when there is one                         (filtering.py)
-             for batches of rows and answers:  one step of Adam on
-                 kl KL(P || Q) + r |x - decode(encode(x))|^2
-                 + must-links + cannot-links + triples + sizes + difficulty  (losses.py)
+             for batches of rows:              one step of Adam on
+                 kl KL(P || Q) + r |x - decode(encode(x))|^2 + sizes + difficulty     (losses.py)
+             for each kind of answers, and batches of them:  one step on their loss
     until    less than `tol` of the rows change their cluster, held-out answers are foretold no
              better for `patience` epochs, or `max_epochs`
 
@@ -23,7 +23,7 @@ import torch
 from likewise.constraints import Constraints
 from likewise.deep import losses
 from likewise.deep.checkpoints import Checkpoint, fingerprint_of
-from likewise.deep.distributed import agree, gather_parts, join, local_device, wrap
+from likewise.deep.distributed import agree, average, gather_parts, join, local_device, wrap
 from likewise.deep.filtering import filter_pairs
 from likewise.deep.images import N_NUMBERS, draw_warps
 from likewise.deep.kmeans import improve, kmeans
@@ -54,14 +54,16 @@ def train(
     seed: int,
     checkpoint=None,
 ) -> Trained:
-    """Cluster the rows X (n, d) of float32; `seed` starts every random number."""
+    """Cluster the rows X (n, d) of float32; all random numbers start from `seed`, one a world."""
     where = local_device(device)
     world = join()
     with matmul_precision("high"):
-        generator = torch.Generator().manual_seed(agree(seed, world, where))
+        generator = torch.Generator().manual_seed(seed)
         fingerprint = ""
         if checkpoint is not None:
-            fingerprint = fingerprint_of(X, answers, start, settings, seed, held_out.n_answers)
+            fingerprint = fingerprint_of(
+                X, answers, ease, start, settings, seed, held_out.n_answers
+            )
         file = Checkpoint(checkpoint, fingerprint, is_writer=world.rank == 0)
         run = Run(X, answers, held_out, ease, settings, where, world, generator)
         if start is not None:
@@ -73,6 +75,11 @@ def train(
         run.cluster(file)
         file.remove()
         return run.trained()
+
+
+def agree_on_seed(seed: int, device: str | None) -> int:
+    """The first process's, for all."""
+    return agree(seed, join(), local_device(device))
 
 
 @contextmanager
@@ -193,12 +200,17 @@ class Run:
         self.begin_clusters()
         model = wrap(self.model, self.world, in_parts=settings.answers_apart)
         target = torch.zeros(len(self.rows), settings.n_clusters, device=self.device)
-        objective = Objective(model, self.rows, self.answers, target, self.ease, settings)
+        objective = Objective(
+            model, self.rows, self.answers, target, self.ease, settings, self.world
+        )
         steps: dict[str, Callable] = {}
         pairs = pairs_of(self.constraints)
         full = {kind: one.weights.clone() for kind, one in self.answers.items()}
         for epoch in track(range(self.epoch, settings.max_epochs), "clustering"):
             codes, q = self.look()
+            if not torch.isfinite(codes).all():
+                self.note_epoch(np.nan, 0)
+                break
             if self.settle(q):
                 break
             target.copy_(losses.target_assignments(q))
@@ -218,13 +230,17 @@ class Run:
                         steps[part] = make_step(loss_of, self.optimizer, inputs, captured=captured)
                     total += steps[part](*inputs)
                     n_steps += 1
-            self.objective.append(float(total) / n_steps)
-            self.n_kept.append(n_kept)
             self.epoch = epoch + 1
-            if not np.isfinite(self.objective[-1]):
+            if not self.note_epoch(float(average(total, self.world)) / n_steps, n_kept):
                 break
             file.save(self.collect)
         self.finish()
+
+    def note_epoch(self, mean_loss: float, n_kept: int) -> bool:
+        """Whether the loss is still a number."""
+        self.objective.append(mean_loss)
+        self.n_kept.append(n_kept)
+        return bool(np.isfinite(mean_loss))
 
     def look(self):
         """Codes and soft assignments of all rows; angular centers follow their codes."""
@@ -280,6 +296,8 @@ class Run:
         if self.settings.answers_apart:
             yield "rows", objective.of_rows, self.with_warps(at.shape[1], at)
             for kind, one in self.answers.items():
+                if not objective.weights[kind]:
+                    continue
                 chosen, shares = plan_kind(one, batch_size, generator, world)
                 n_rows = chosen.shape[1] * one.rows.shape[1]
                 loss_of = partial(objective.of_answers, kind)
@@ -308,6 +326,8 @@ class Run:
         codes, q = self.look()
         if not self.converged:
             self.settle(q)
+        if len(self.scores) == len(self.objective) and torch.isfinite(codes).all():
+            self.is_past_best(q)
         if self.best is not None:
             for now, then in zip(self.everything(), self.best):
                 now.copy_(then)
