@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 torch = pytest.importorskip("torch")
 
 from likewise import Constraints, load_model, save_model  # noqa: E402
-from likewise.deep import DeepConstrainedClustering, clustering  # noqa: E402
+from likewise.deep import DeepConstrainedClustering, checks  # noqa: E402
 from likewise.deep.clustering import hold_out  # noqa: E402
 from likewise.deep.networks import Autoencoder, Clusterer, start_weights  # noqa: E402
 from tests.deep.problems import draw_blobs  # noqa: E402
@@ -146,7 +146,7 @@ def test_ease_must_fit_the_rows_and_none_of_it_says_nothing():
     X, _ = draw_blobs()
     with pytest.raises(ValueError, match="ease has shape"):
         DeepConstrainedClustering(2).fit(X, ease=[1.0])
-    assert clustering.check_ease(np.zeros(60), 60) is None
+    assert checks.check_ease(np.zeros(60), 60) is None
 
 
 def test_a_network_is_begun_with_and_must_fit():

@@ -12,26 +12,14 @@ from sklearn.base import (
 )
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, check_scalar, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from likewise.cluster.checks import check_choice, order_clusters
+from likewise.cluster.checks import order_clusters
 from likewise.constraints import Constraints, check_constraints
+from likewise.deep.checks import check_ease, check_settings, check_start
 from likewise.deep.mapping import assign, encode
-from likewise.deep.settings import LOSSES, SCHEDULES, Settings
 from likewise.evaluation.held_out import is_judgeable
 from likewise.evaluation.search import MIN_HELD_OUT
-
-EPOCHS = {"short": 30, "layer-wise": 500, "none": 0}  # of pretraining, unless told otherwise
-STEPS, BATCHES = 100, (64, 512)  # of an epoch, and the rows of a step, unless told otherwise
-WEIGHTS = (
-    "must_link_weight",
-    "cannot_link_weight",
-    "triple_weight",
-    "kl_weight",
-    "reconstruction_weight",
-    "size_weight",
-    "difficulty_weight",
-)
 
 
 class DeepConstrainedClustering(
@@ -241,7 +229,7 @@ class DeepConstrainedClustering(
         """
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         constraints = check_constraints(constraints, n_samples=len(X))
-        settings = self._check_settings(X)
+        settings = check_settings(self, *X.shape)
         ease = check_ease(ease, len(X))
         if self.checkpoint is not None and not isinstance(self.random_state, numbers.Integral):
             raise ValueError(
@@ -345,61 +333,6 @@ class DeepConstrainedClustering(
         """
         return self.predict_proba(X).argmax(axis=1)
 
-    def _check_settings(self, X) -> Settings:
-        """What training reads, or one error."""
-        n_samples, n_features = X.shape
-        check_choice("loss", self.loss, LOSSES)
-        check_choice("pretraining", self.pretraining, SCHEDULES)
-        batch_size = self.batch_size
-        if batch_size is None:
-            batch_size = int(np.clip(n_samples // STEPS, *BATCHES))
-        check_scalar(batch_size, "batch_size", (int, np.integer), min_val=1)
-        for name in ("n_clusters", "n_init", "patience"):
-            check_scalar(getattr(self, name), name, (int, np.integer), min_val=1)
-        check_scalar(self.max_epochs, "max_epochs", (int, np.integer), min_val=0)
-        check_scalar(self.t_power, "t_power", (int, np.integer), min_val=1, max_val=2)
-        for name in (*WEIGHTS, "tol"):
-            check_scalar(getattr(self, name), name, (int, float, np.number), min_val=0)
-        check_scalar(
-            self.learning_rate,
-            "learning_rate",
-            (int, float),
-            min_val=0,
-            include_boundaries="neither",
-        )
-        if self.drop_share is not None:
-            check_scalar(self.drop_share, "drop_share", (int, float), min_val=0, max_val=1)
-            if self.n_clusters < 2:
-                raise ValueError("drop_share needs n_clusters >= 2: one cluster has no prices.")
-        check_scalar(
-            self.held_out_share,
-            "held_out_share",
-            (int, float),
-            min_val=0,
-            max_val=1,
-            include_boundaries="left",
-        )
-        if n_samples < self.n_clusters:
-            raise ValueError(
-                f"n_samples={n_samples} should be >= n_clusters={self.n_clusters}. "
-                "Lower n_clusters, or give more rows."
-            )
-        if self.image_shape is not None and np.prod(self.image_shape) != n_features:
-            raise ValueError(
-                f"image_shape={tuple(self.image_shape)} has {np.prod(self.image_shape)} values, "
-                f"but X has {n_features} features."
-            )
-        epochs = self.pretraining_epochs
-        if epochs is None:
-            epochs = EPOCHS[self.pretraining]
-        check_scalar(epochs, "pretraining_epochs", (int, np.integer), min_val=0)
-        given = {name: getattr(self, name) for name in Settings.__dataclass_fields__}
-        given |= {"batch_size": int(batch_size), "pretraining_epochs": int(epochs)}
-        given["widths"] = tuple(int(width) for width in self.widths)
-        if self.image_shape is not None:
-            given["image_shape"] = tuple(int(side) for side in self.image_shape)
-        return Settings(**given)
-
 
 def import_training():
     """The part of the room that needs torch, or one error that says how to get it."""
@@ -429,26 +362,3 @@ def hold_out(constraints: Constraints, share: float, seed: int) -> tuple[Constra
     if np.count_nonzero(is_judgeable(held_out)) < MIN_HELD_OUT:
         return constraints, nothing
     return learned, held_out
-
-
-def check_start(start, n_features: int, widths: tuple[int, ...]):
-    """The layers of a fitted model, encoder and decoder, or None; one error if they do not fit."""
-    if start is None:
-        return None
-    check_is_fitted(start)
-    sizes = (len(start.offset_), *(len(bias) for _, bias in start.encoder_))
-    if sizes != (n_features, *widths):
-        raise ValueError(
-            f"start has layers of {sizes}, but X and widths ask for {(n_features, *widths)}."
-        )
-    return start.encoder_, start.decoder_
-
-
-def check_ease(ease, n_samples: int) -> np.ndarray | None:
-    """One finite number a row, or None; all zeros say nothing and are None too."""
-    if ease is None:
-        return None
-    ease = np.asarray(ease, dtype=np.float32)
-    if ease.shape != (n_samples,) or not np.isfinite(ease).all():
-        raise ValueError(f"ease has shape {ease.shape}, but there are {n_samples} rows of X.")
-    return ease if ease.any() else None
