@@ -65,8 +65,8 @@ class DeepConstrainedClustering(
         The same for triples: odd_one_out, closer and undecided.
     answers_apart : bool, default=True
         Whether rows and each kind of answers have steps of their own, in turn, as in the papers:
-        more steady, above all with wrong answers. False learns from rows and answers in every
-        step, and from all of a kind as much as they are many.
+        steadier with wrong pairs. False learns from rows and answers in every step, and from each
+        answer as much as from any other; try it with triples, or clusters of unequal sizes.
     kl_weight : float, default=0.1
         What certain clusters count. Raising it trusts the clusters that codes form by themselves.
     reconstruction_weight : float, default=1.0
