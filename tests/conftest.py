@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from likewise.numerics.progress import show_progress
+from likewise.progress import show_progress
 
 ROOT = Path(__file__).parent.parent
 

@@ -25,8 +25,8 @@ import likewise
 from likewise import Constraints, kernels, model_file
 from likewise.datasets import load_iris
 from likewise.evaluation import AnswerSearchCV
+from likewise.files.tensor_file import read_tensors, write_tensors
 from likewise.model_file import ModelFileError, load_model, save_model
-from likewise.numerics.tensor_file import read_tensors, write_tensors
 
 ROWS = np.arange(150) % 3 == 0
 X, y = load_iris().X[ROWS], load_iris().y[ROWS]

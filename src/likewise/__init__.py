@@ -54,7 +54,7 @@ _ROOMS = {
     ),
     "metric_learning": ("ITML", "LSML", "MMC", "RCA"),
     "model_file": ("ModelFileError", "load_model", "save_model"),
-    "numerics.progress": ("show_progress",),
+    "progress": ("show_progress",),
     "references": ("citation",),
     "selection": ("next_questions", "select_constraints"),
 }

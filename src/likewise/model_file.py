@@ -27,7 +27,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from likewise.constraints import Constraints
-from likewise.numerics.tensor_file import ModelFileError, read_tensors, write_tensors
+from likewise.files.tensor_file import ModelFileError, read_tensors, write_tensors
 
 __all__ = ["ModelFileError", "feature_names_of", "load_model", "save_model"]
 

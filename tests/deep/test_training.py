@@ -22,7 +22,7 @@ from likewise.deep.mapping import encode  # noqa: E402
 from likewise.deep.networks import Autoencoder, start_weights, through  # noqa: E402
 from likewise.deep.objective import Objective, kind_weights  # noqa: E402
 from likewise.deep.plans import answers_by_kind, plan_answers, plan_kind, plan_rows  # noqa: E402
-from likewise.numerics.tensor_file import ModelFileError  # noqa: E402
+from likewise.files.tensor_file import ModelFileError  # noqa: E402
 from tests.deep.problems import (  # noqa: E402
     ALL_KINDS,
     PLAIN,

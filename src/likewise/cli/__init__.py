@@ -17,7 +17,7 @@ EXPECTED = (ValueError, TypeError, OSError, ImportError)
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; expected failures are one line on stderr."""
-    from likewise.numerics.progress import show_progress
+    from likewise.progress import show_progress
 
     show_progress()
     try:

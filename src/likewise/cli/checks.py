@@ -10,7 +10,7 @@ from likewise.cli.options import FRONT_DOOR
 
 def check_output(output: str | None, data: str) -> str:
     """Where the clusters go; refuse before the work what could not be written after it."""
-    from likewise.datasets.files import check_output_path
+    from likewise.files.row_file import check_output_path
 
     if output is None and not sys.stdout.isatty():
         output = "-"

@@ -170,7 +170,7 @@ def cluster(
         _cluster_on_dask(front_door, data, answers, output, model, scheduler, columns)
         return
     from likewise.constraints import Constraints, check_constraints
-    from likewise.datasets.files import read_rows, write_clusters
+    from likewise.files.row_file import read_rows, write_clusters
     from likewise.model_file import save_model
     from likewise.report import write_report
 
@@ -255,8 +255,8 @@ def check(
     if output is None and not sys.stdout.isatty():
         output = "-"
     from likewise.constraints import Constraints
-    from likewise.datasets.files import check_ending, read_rows, write_records
     from likewise.duals import check_answers
+    from likewise.files.row_file import check_ending, read_rows, write_records
     from likewise.guided.features import fit_scaler
 
     if output is not None:
@@ -340,7 +340,7 @@ def select(
     if output is None and not sys.stdout.isatty():
         output = "-"
     from likewise.constraints import Constraints
-    from likewise.datasets.files import check_ending, read_rows, write_records
+    from likewise.files.row_file import check_ending, read_rows, write_records
     from likewise.guided.features import fit_scaler
     from likewise.selection import select_constraints
 
@@ -395,7 +395,7 @@ def apply(
     order.
     """
     output = check_output(output, data)
-    from likewise.datasets.files import read_rows, write_clusters
+    from likewise.files.row_file import read_rows, write_clusters
     from likewise.model_file import feature_names_of, load_model
 
     names = _names(features)
@@ -463,10 +463,10 @@ def _cluster_on_dask(
     from joblib import parallel_config
 
     from likewise.constraints import Constraints, check_constraints
-    from likewise.datasets.files import write_clusters
+    from likewise.files.row_file import write_clusters
     from likewise.model_file import save_model
     from likewise.scale import connect
-    from likewise.scale.files import open_rows
+    from likewise.scale.open_rows import open_rows
 
     with connect(scheduler) as client, parallel_config("dask"):
         blocks, ids, names = open_rows(data, client=client, **columns)

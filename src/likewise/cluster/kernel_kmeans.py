@@ -26,7 +26,7 @@ from likewise.kernels import kernel_function, row_blocks
 from likewise.kernels.graph import check_similarity
 from likewise.kernels.named import NAMES
 from likewise.numerics.partitions import refill_empty
-from likewise.numerics.progress import track
+from likewise.progress import track
 
 FEW = 0.25  # of the rows: when fewer move, sums over clusters are cheaper to correct than to make
 ROUNDING = 1e-10  # a share of the trace: an objective that rises by less has not risen

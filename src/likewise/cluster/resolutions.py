@@ -19,7 +19,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_scalar
 
-from likewise.numerics.progress import track
+from likewise.progress import track
 
 
 @dataclass(frozen=True, eq=False)

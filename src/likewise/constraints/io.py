@@ -11,9 +11,9 @@ from datetime import datetime
 from pathlib import Path
 
 from likewise.constraints.table import COLUMNS, check_column_names
-from likewise.numerics import table_file
-from likewise.numerics.atomic_file import replacing
-from likewise.numerics.table_file import Columns
+from likewise.files import table_file
+from likewise.files.atomic_file import replacing
+from likewise.files.table_file import Columns
 
 Place = Callable[[int], str]  # where the i-th answer stands
 

@@ -17,7 +17,7 @@ from likewise.datasets.bundled import BUNDLED
 from likewise.datasets.catalog import CATALOG
 from likewise.datasets.dataset import Dataset
 from likewise.datasets.npz import as_floats, read_npz
-from likewise.numerics.atomic_file import replacing
+from likewise.files.atomic_file import replacing
 
 VARIABLE = "LIKEWISE_DATA"
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from likewise.constraints import Constraints
-from likewise.numerics.tensor_file import ModelFileError, read_tensors, write_tensors
+from likewise.files.tensor_file import ModelFileError, read_tensors, write_tensors
 
 CHECKPOINT_SECONDS = 30.0  # a file of 40 MB and its checksum take some tenths of a second
 

@@ -18,7 +18,7 @@ from likewise.deep.networks import Autoencoder, start_weights
 from likewise.deep.plans import plan_rows
 from likewise.deep.settings import Settings
 from likewise.deep.steps import adam, descent, make_step, set_rate
-from likewise.numerics.progress import track
+from likewise.progress import track
 
 MASKED = 0.2  # share of values set to the mean
 DROPPED = 0.2  # share of hidden units left out, layer-wise

@@ -35,7 +35,7 @@ from likewise.deep.settings import Settings, Trained
 from likewise.deep.steps import adam, make_step, set_rate, tensors_of
 from likewise.duals.pairs import pairs_of
 from likewise.evaluation import held_out_accuracy
-from likewise.numerics.progress import track
+from likewise.progress import track
 
 SPREAD = 100.0  # least mean squared distance of codes from their mean: Student's unit is 1
 BLOCK = 8192  # rows encoded at once

@@ -21,7 +21,7 @@ from likewise.constraints import Constraints, check_constraints
 from likewise.duals.dissimilarity import dissimilarity_matrix, len_of
 from likewise.duals.medoids import prepare, price_sets
 from likewise.duals.pairs import Pairs, pairs_of
-from likewise.numerics.progress import track
+from likewise.progress import track
 
 METRICS = ("euclidean", "manhattan", "chebyshev", "mahalanobis", "cosine")
 WIDTHS = (1e-3,)  # to tell zeros a tenth of a percent is near enough

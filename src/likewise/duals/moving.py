@@ -31,7 +31,7 @@ from likewise.constraints import Constraints, check_constraints
 from likewise.duals.centroids import price_by_lp
 from likewise.duals.pairs import Pairs, pairs_of
 from likewise.kernels import sq_distances
-from likewise.numerics.progress import track
+from likewise.progress import track
 
 BEYOND = 1.01  # just across the border
 ALREADY_ACROSS = 0.01  # of v, for a row that is on the other side and yet in the cluster

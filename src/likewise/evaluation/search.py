@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likewise.constraints import Constraints, check_constraints
 from likewise.evaluation.held_out import held_out_accuracy, is_judgeable
-from likewise.numerics.progress import track
+from likewise.progress import track
 
 MIN_HELD_OUT = 20  # usable held-out answers, all folds together
 

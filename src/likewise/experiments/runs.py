@@ -24,8 +24,8 @@ from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
 from likewise.datasets import fetch
-from likewise.numerics.atomic_file import replacing
-from likewise.numerics.progress import track
+from likewise.files.atomic_file import replacing
+from likewise.progress import track
 
 # Modules here with TABLES.
 PAPERS = ("sklr", "guided", "npk", "people", "duals", "ssc", "scalable", "deep")

@@ -30,7 +30,7 @@ from likewise.kernel_learning import SKLR
 from likewise.kernel_learning.logdet import learn_from_answers
 from likewise.kernel_learning.starts import fit_start
 from likewise.metric_learning import ITML
-from likewise.numerics.progress import track
+from likewise.progress import track
 
 N_SPLITS = 3
 TOL = 1e-2  # enough for clusters: on 2,000 pairs of digits, a hundred times finer changed none

@@ -22,8 +22,8 @@ from scipy.linalg import qr
 from likewise.constraints import Constraints
 from likewise.numerics.logdet import sweep_pairs, sweep_triples
 from likewise.numerics.pair_distances import pair_sq_distances
-from likewise.numerics.progress import track
 from likewise.numerics.psd import symmetric_root
+from likewise.progress import track
 
 COLLAPSED = 1e-10  # smallest eigenvalue of M, relative, at which a direction is lost
 CHECK_EVERY = 10  # sweeps between looks at the eigenvalues; they cost as much as a few sweeps

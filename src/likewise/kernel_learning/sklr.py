@@ -42,7 +42,7 @@ from likewise.kernel_learning.softmax import choices_of, option_chances, option_
 from likewise.kernel_learning.softmax_search import fit_choices
 from likewise.kernel_learning.starts import fit_start, map_through
 from likewise.kernels import NystromMap
-from likewise.numerics.progress import track
+from likewise.progress import track
 
 LOSSES = {
     "hinge": "hinge",

@@ -41,7 +41,7 @@ from scipy.special import xlogy
 
 from likewise.constraints import Constraints
 from likewise.numerics.pair_distances import pair_sq_distances
-from likewise.numerics.progress import track
+from likewise.progress import track
 
 MEMORY = 8  # steps that L-BFGS remembers
 DENSE_PAIRS = 0.01  # share of all pairs of rows from which whole matrices beat chosen pairs

@@ -36,8 +36,8 @@ from likewise.numerics.pair_distances import (
     percentile_bounds,
     sample_sq_distances,
 )
-from likewise.numerics.progress import track
 from likewise.numerics.psd import symmetric_root
+from likewise.progress import track
 
 PERCENTILES = (5, 95)  # of squared distances: near and far in the paper
 FAR_SHARE = 0.4  # of the mean squared distance: what a cannot-link is asked to reach

@@ -1,4 +1,4 @@
-"""Arrays in, arrays out: the mathematics and the files underneath, without estimators.
+"""Arrays in, arrays out: the mathematics underneath, without estimators.
 
 Import from the modules; nothing is gathered here, so that one of them costs no other.
 """

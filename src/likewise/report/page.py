@@ -10,7 +10,7 @@ from importlib import resources
 
 from likewise import __version__
 from likewise.constraints import Constraints, check_constraints
-from likewise.numerics.atomic_file import replacing
+from likewise.files.atomic_file import replacing
 from likewise.report import sections
 from likewise.report.markup import Markup, element, join
 from likewise.report.questions import border_questions, check_questions

@@ -24,9 +24,9 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.parallel import Parallel, delayed
 
+from likewise.files.table_file import import_pyarrow
 from likewise.numerics.array_maps import is_array_elsewhere
-from likewise.numerics.progress import track
-from likewise.numerics.table_file import import_pyarrow
+from likewise.progress import track
 from likewise.scale.on_dask import import_dask, run_on_dask
 
 CELLS = 2**20  # of a block: 8 MB of float64, which Dask takes as an argument without a word

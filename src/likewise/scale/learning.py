@@ -19,8 +19,8 @@ from numpy.lib import format as npy_format
 from sklearn.utils import check_random_state
 
 from likewise.constraints import check_constraints
+from likewise.files.atomic_file import replacing
 from likewise.numerics.array_maps import is_array_elsewhere
-from likewise.numerics.atomic_file import replacing
 from likewise.scale.blocks import Blocks, as_blocks, as_it_is, is_dask
 from likewise.scale.device import device_map, from_device, on_device
 from likewise.scale.on_dask import import_dask

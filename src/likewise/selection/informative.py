@@ -37,8 +37,8 @@ from likewise.constraints import (
 )
 from likewise.metric_learning import ITML
 from likewise.numerics.pair_distances import pair_sq_distances
-from likewise.numerics.progress import track
 from likewise.numerics.psd import positive_part
+from likewise.progress import track
 from likewise.selection.pool import (
     IDENTITY,
     Clusters,

@@ -28,7 +28,7 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from likewise.numerics.atomic_file import replacing
+    >>> from likewise.files.atomic_file import replacing
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with replacing(Path(folder, "table.csv")) as temporary:
     ...         _ = temporary.write_text("a,b")

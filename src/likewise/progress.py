@@ -36,7 +36,7 @@ def show_progress(on: bool = True) -> None:
 
     Examples
     --------
-    >>> from likewise.numerics.progress import show_progress, track
+    >>> from likewise.progress import show_progress, track
     >>> show_progress()
     >>> sum(track(range(10), "adding"))  # too short to be drawn
     45
@@ -64,7 +64,7 @@ def track(iterable: Iterable[Item], what: str, total: int | None = None) -> Iter
 
     Examples
     --------
-    >>> from likewise.numerics.progress import track
+    >>> from likewise.progress import track
     >>> [k for k in track("abc", "spelling")]
     ['a', 'b', 'c']
     """

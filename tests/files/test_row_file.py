@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from likewise.datasets.files import read_rows
+from likewise.files.row_file import read_rows
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "uint64"])

@@ -12,8 +12,8 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 from safetensors.numpy import save_file
 
-from likewise.numerics import tensor_file
-from likewise.numerics.tensor_file import ModelFileError, read_tensors, write_tensors
+from likewise.files import tensor_file
+from likewise.files.tensor_file import ModelFileError, read_tensors, write_tensors
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.floats(-1e300, 1e300),

@@ -22,7 +22,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from likewise.numerics.atomic_file import replacing
+from likewise.files.atomic_file import replacing
 
 LAYOUT = "likewise-tensors-1"  # names our header; what the document says has its own version
 MAX_HEADER = 40_000_000  # safetensors reads no header over 100 MB, and quoting may double ours
@@ -68,7 +68,7 @@ def write_tensors(path: str | os.PathLike, arrays: Mapping[str, np.ndarray], doc
     Examples
     --------
     >>> import tempfile, numpy as np
-    >>> from likewise.numerics.tensor_file import read_tensors, write_tensors
+    >>> from likewise.files.tensor_file import read_tensors, write_tensors
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_tensors(f"{folder}/a.tensors", {"x": np.arange(3)}, {"made": "by hand"})
     ...     read_tensors(f"{folder}/a.tensors")

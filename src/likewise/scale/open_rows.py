@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from likewise.datasets.files import ID_COLUMN
-from likewise.numerics.table_file import import_pyarrow
+from likewise.files.row_file import ID_COLUMN
+from likewise.files.table_file import import_pyarrow
 from likewise.scale.blocks import Blocks, as_blocks
 
 
@@ -27,7 +27,7 @@ def open_rows(
 ) -> OpenedRows:
     """Open a .parquet or .npy file to be read block by block; of the rows' names all are read.
 
-    Columns are chosen as `likewise.datasets.files.read_rows` does: one called "id" names the rows
+    Columns are chosen as `likewise.files.row_file.read_rows` does: one called "id" names the rows
     when nothing else is said, and all others are features.
     """
     path = Path(path)

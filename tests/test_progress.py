@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from likewise.numerics import progress
-from likewise.numerics.progress import show_progress, track
+from likewise import progress
+from likewise.progress import show_progress, track
 
 
 @pytest.fixture
@@ -192,7 +192,7 @@ def test_loops_in_threads_share_one_display(terminal, capfd):
 def test_the_room_imports_without_the_front_end_packages():
     # narwhals cannot be blocked here: scikit-learn imports it from 1.9 on
     blocked = "import sys; sys.modules.update(dict.fromkeys(['rich', 'click']));"
-    program = "from likewise.numerics.progress import track; print(*track('ab', 'spelling'))"
+    program = "from likewise.progress import track; print(*track('ab', 'spelling'))"
     done = subprocess.run(
         [sys.executable, "-c", blocked + program], capture_output=True, text=True, check=True
     )

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import gen_batches
 
-from likewise.numerics import table_file
-from likewise.numerics.atomic_file import replacing
+from likewise.files import table_file
+from likewise.files.atomic_file import replacing
 
 ENDINGS = (".csv", ".parquet", ".npy")
 LARGEST = 1e100  # squares of larger numbers, and sums of squares, leave the range of floats

@@ -4,7 +4,7 @@ import stat
 import numpy as np
 import pytest
 
-from likewise.numerics.atomic_file import replacing
+from likewise.files.atomic_file import replacing
 
 
 def test_the_file_shows_only_when_it_is_whole(tmp_path):
