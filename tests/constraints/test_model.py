@@ -3,6 +3,7 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -211,3 +212,15 @@ def test_answers_a_method_cannot_use_are_counted_in_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert warn_unused(Constrained(), c, used=KINDS) == 4
+
+
+@pytest.mark.parametrize(
+    "X",
+    [np.zeros((500, 9)), pd.DataFrame(np.zeros((500, 9))), np.zeros((500, 9)).tolist()],
+    ids=["array", "frame", "list"],
+)
+def test_rows_in_the_place_of_their_number_are_named_and_not_printed(X):
+    with pytest.raises(TypeError, match=r"must be the number of rows of X. Try") as error:
+        Constraints(X, must_link=[(0, 1)])
+    assert type(X).__name__ in str(error.value)
+    assert len(str(error.value)) < 150

@@ -24,6 +24,7 @@ from likewise.constraints import (
     Constraints,
     InconsistentConstraints,
     check_constraints,
+    fit_and_label,
     warn_unused,
 )
 from likewise.kernels.distances import sq_distances
@@ -118,7 +119,7 @@ class COPKMeans(ClusterMixin, BaseEstimator):
             the answers that show it; or when the search ran out of budget, which it then says.
         """
         X = validate_data(self, X, dtype=[np.float64, np.float32])
-        constraints = check_constraints(constraints, n_samples=len(X))
+        constraints = check_constraints(constraints, n_samples=len(X), y=y)
         check_settings(self, len(X))
         self.n_answers_used_ = warn_unused(self, constraints, used=("must_link", "cannot_link"))
         raise_contradiction(constraints)
@@ -169,6 +170,8 @@ class COPKMeans(ClusterMixin, BaseEstimator):
         self.n_iter_ = len(best.objective)
         warn_outcome(self, self.labels_, best.converged, "distinct rows or must-linked groups")
         return self
+
+    fit_predict = fit_and_label
 
     def predict(self, X):
         """The nearest center of each new row; constraints say nothing of new rows.

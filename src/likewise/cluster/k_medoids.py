@@ -26,6 +26,7 @@ from likewise.constraints import (
     Constraints,
     InconsistentConstraints,
     check_constraints,
+    fit_and_label,
     warn_unused,
 )
 from likewise.constraints.closure import Closure
@@ -125,7 +126,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
         """
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         self._check_settings(X)
-        constraints = check_constraints(constraints, n_samples=len(X))
+        constraints = check_constraints(constraints, n_samples=len(X), y=y)
         self.n_answers_used_ = warn_unused(self, constraints, used=("must_link", "cannot_link"))
         closure = constraints.closure()
         self._check_pairs(constraints, closure)
@@ -150,6 +151,8 @@ class KMedoids(ClusterMixin, BaseEstimator):
             self.cluster_centers_ = X[self.medoid_indices_]
         self._warn(X, constraints, found)
         return self
+
+    fit_predict = fit_and_label
 
     def predict(self, X):
         """The cluster whose medoid is nearest, for each row.

@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise.cluster.checks import check_settings, warn_outcome
-from likewise.constraints import check_constraints, warn_unused
+from likewise.constraints import check_constraints, fit_and_label, warn_unused
 from likewise.kernels import kernel_function, row_blocks
 from likewise.kernels.graph import check_similarity
 from likewise.kernels.named import NAMES
@@ -143,7 +143,7 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
         """
         X = self._validate(X, reset=True)
         check_settings(self, X.shape[0])
-        constraints = check_constraints(constraints, n_samples=X.shape[0])
+        constraints = check_constraints(constraints, n_samples=X.shape[0], y=y)
         self.n_answers_used_ = warn_unused(self, constraints, used=("must_link",))
         groups = constraints.closure().components  # (n,), in the order of their first rows
         kernel = kernel_function(self.kernel, X, **(self.kernel_params or {}))
@@ -186,6 +186,8 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
         if self.kernel != "precomputed":
             self.X_fit_, self.kernel_function_ = X, kernel
         return self
+
+    fit_predict = fit_and_label
 
     def predict(self, X):
         """Cluster whose mean is nearest to each new row; must-links play no part here.

@@ -25,7 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from likewise.constraints import check_constraints, warn_unused
+from likewise.constraints import check_constraints, fit_and_label, warn_unused
 from likewise.kernels import nearest_rows, sq_distance_blocks, sq_distances
 from likewise.kernels.graph import check_similarity
 from likewise.numerics.psd import positive_part
@@ -121,7 +121,7 @@ class KernelMeanShift(ClusterMixin, BaseEstimator):
         """
         self._check_settings()
         X = validate_data(self, X, dtype=[np.float64, np.float32])
-        constraints = check_constraints(constraints, n_samples=len(X))
+        constraints = check_constraints(constraints, n_samples=len(X), y=y)
         n_usable = warn_unused(self, constraints, used=("must_link",))
         rng = check_random_state(self.random_state)
         Z = self._factor(X) if self.kernel == "precomputed" else X.astype(np.float64)
@@ -147,6 +147,8 @@ class KernelMeanShift(ClusterMixin, BaseEstimator):
         is_used, self.labels_ = np.unique(_nearest(Z, centers), return_inverse=True)
         self.cluster_centers_ = centers[is_used]
         return self
+
+    fit_predict = fit_and_label
 
     def predict(self, X):
         """The cluster whose peak is nearest, for each row.

@@ -42,7 +42,7 @@ from likewise.cluster.metrics import (
 )
 from likewise.cluster.soft_pairs import Moves, prepare_moves, reseed, sweep, violated
 from likewise.cluster.starts import starting_centers
-from likewise.constraints import check_constraints, warn_unused
+from likewise.constraints import check_constraints, fit_and_label, warn_unused
 from likewise.numerics.partitions import cluster_means
 
 N_HOPS = 2  # steps to the farthest row in one walk
@@ -167,7 +167,7 @@ class MPCKMeans(ClusterMixin, BaseEstimator):
         self
         """
         X = validate_data(self, X, dtype=[np.float64, np.float32])
-        constraints = check_constraints(constraints, n_samples=len(X))
+        constraints = check_constraints(constraints, n_samples=len(X), y=y)
         check_settings(self, len(X))
         for name in ("weight", "shrinkage"):
             check_scalar(getattr(self, name), name, (int, float, np.number), min_val=0)
@@ -231,6 +231,8 @@ class MPCKMeans(ClusterMixin, BaseEstimator):
                 stacklevel=2,
             )
         return self
+
+    fit_predict = fit_and_label
 
     def predict(self, X):
         """The cluster of least ``||x - center||^2 - log det`` in its metric, for each new row.

@@ -33,7 +33,7 @@ from likewise.cluster.soft_pairs import (
     violated,
 )
 from likewise.cluster.starts import starting_centers
-from likewise.constraints import check_constraints, warn_unused
+from likewise.constraints import check_constraints, fit_and_label, warn_unused
 from likewise.kernels.distances import sq_distances
 from likewise.numerics.partitions import cluster_means
 
@@ -140,7 +140,7 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         self
         """
         X = validate_data(self, X, dtype=[np.float64, np.float32])
-        constraints = check_constraints(constraints, n_samples=len(X))
+        constraints = check_constraints(constraints, n_samples=len(X), y=y)
         check_settings(self, len(X))
         if isinstance(self.init, str):
             check_choice("init", self.init, ("k-means++",))
@@ -181,6 +181,8 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         self.n_iter_ = len(best.objective)
         warn_outcome(self, self.labels_, best.converged)
         return self
+
+    fit_predict = fit_and_label
 
     def predict(self, X):
         """The nearest center of each new row; pairs say nothing of new rows.

@@ -1,6 +1,11 @@
 """What people said about the rows: one frozen type, what follows from it, and where it clashes."""
 
-from likewise.constraints.check import check_constraints, warn_unused
+from likewise.constraints.check import (
+    check_constraints,
+    fit_and_label,
+    refuse_answers_as_y,
+    warn_unused,
+)
 from likewise.constraints.closure import Closure
 from likewise.constraints.conflicts import Conflict, Conflicts
 from likewise.constraints.model import Answer, Constraints, InconsistentConstraints
@@ -27,6 +32,8 @@ __all__ = [
     "draw_bagged_sets",
     "draw_components",
     "draw_sklr_answers",
+    "fit_and_label",
     "informativeness",
+    "refuse_answers_as_y",
     "warn_unused",
 ]

@@ -1,21 +1,23 @@
 """What every estimator asks of the constraints it is given."""
 
 import warnings
+from collections.abc import Mapping
 
 import numpy as np
 
 from likewise.constraints.model import Constraints
-from likewise.constraints.table import KINDS
+from likewise.constraints.table import COLUMNS, KINDS
 
 
-def check_constraints(constraints, *, n_samples: int) -> Constraints:
-    """The constraints, none for None, or one error: wrong type, or about other rows."""
+def check_constraints(constraints, *, n_samples: int, y=None) -> Constraints:
+    """The constraints, none for None, or one error: wrong type, about other rows, given as y."""
+    refuse_answers_as_y(y)
     if constraints is None:
         return Constraints(n_samples)
     if not isinstance(constraints, Constraints):
         raise TypeError(
             f"constraints must be likewise.Constraints, not {type(constraints).__name__}. "
-            "Try Constraints(n_samples=len(X), must_link=pairs)."
+            f"Try {_made_of(constraints)}."
         )
     if constraints.n_samples != n_samples:
         raise ValueError(
@@ -23,6 +25,52 @@ def check_constraints(constraints, *, n_samples: int) -> Constraints:
             "To hold out answers use AnswerSearchCV, to keep some rows restrict(rows)."
         )
     return constraints
+
+
+def refuse_answers_as_y(y, way_out: str | None = None) -> None:
+    """An error for answers in the place of y, where every estimator would ignore them."""
+    if isinstance(y, Constraints):
+        made, given = "answers", "Constraints"
+    elif isinstance(y, Mapping) or _is_answer_frame(y):
+        made, given = _made_of(y), f"a {type(y).__name__} of answers"
+    else:
+        return
+    way_out = way_out or f"Name them: fit(X, constraints={made})."
+    raise TypeError(f"The argument after X is y, which is ignored, but it holds {given}. {way_out}")
+
+
+def fit_and_label(self, X, y=None, **keywords):
+    """Fit, and return the cluster of every row.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        As for ``fit``.
+    y : None
+        Ignored; it is here for scikit-learn.
+    **keywords : dict
+        Passed to ``fit``: ``constraints=answers`` where it takes them.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+    """
+    return self.fit(X, y, **keywords).labels_
+
+
+def _is_answer_frame(y) -> bool:
+    """Whether a dataframe has the columns that every answer table has."""
+    columns = getattr(y, "columns", None)
+    return columns is not None and set(COLUMNS[:3]) <= {str(name) for name in columns}
+
+
+def _made_of(answers) -> str:
+    """How to make constraints of what was given instead."""
+    if _is_answer_frame(answers):
+        return "Constraints.from_frame(answers, n_samples=len(X))"
+    if isinstance(answers, Mapping) and set(answers) <= set(KINDS):
+        return "Constraints(n_samples=len(X), **answers)"
+    return "Constraints(n_samples=len(X), must_link=pairs)"
 
 
 def warn_unused(estimator, constraints: Constraints, *, used: tuple[str, ...]) -> int:

@@ -4,13 +4,17 @@ Every kind is drawn by rank: count the answers there are, draw distinct numbers 
 and turn each number into its answer. No rejection, no n x n table, exact for any class sizes.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from sklearn.utils.random import sample_without_replacement
 
 from likewise.constraints.table import widen
 
 
-def draw_answers(y: np.ndarray, counts: tuple, noise: float, rng) -> tuple[np.ndarray, np.ndarray]:
+def draw_answers(
+    y: np.ndarray, counts: Sequence[int], noise: float, rng
+) -> tuple[np.ndarray, np.ndarray]:
     """So many answers of each kind and pairs of any, as kinds (m,) and rows (m, 3)."""
     *n_by_kind, n_pairs = counts
     draws = (draw_must_links, draw_cannot_links, draw_odd_ones_out, draw_closer, draw_undecided)

@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from likewise.constraints import draw, io, splitting
+from likewise.constraints import draw, io, labels, splitting
 from likewise.constraints import table as tables
 from likewise.constraints.closure import Closure, close
 from likewise.constraints.conflicts import Conflicts
@@ -425,12 +425,12 @@ class Constraints:
         cls,
         y,
         *,
-        n_must_link: int = 0,
-        n_cannot_link: int = 0,
-        n_odd_one_out: int = 0,
-        n_closer: int = 0,
-        n_undecided: int = 0,
-        n_pairs: int = 0,
+        n_must_link: int | None = None,
+        n_cannot_link: int | None = None,
+        n_odd_one_out: int | None = None,
+        n_closer: int | None = None,
+        n_undecided: int | None = None,
+        n_pairs: int | None = None,
         noise: float = 0.0,
         random_state=None,
     ) -> "Constraints":
@@ -442,9 +442,10 @@ class Constraints:
         Parameters
         ----------
         y : array-like of shape (n_samples,)
-            A class for every row.
-        n_must_link, n_cannot_link, n_odd_one_out, n_closer, n_undecided, n_pairs : int, default=0
-            How many answers of each kind.
+            A class for every row: numbers, text or categories. A row that is unlabelled (-1, NaN,
+            None, pd.NA, NaT or "") is an error; ``from_partial_labels`` takes those.
+        n_must_link, n_cannot_link, n_odd_one_out, n_closer, n_undecided, n_pairs : int
+            How many answers of each kind, none by default; at least one of them must be given.
         noise : float, default=0.0
             Share of the answers that are made wrong: links swap kind, another row becomes the odd
             one, "closer" swaps its last two, "undecided" becomes an odd one out. The same seed
@@ -457,27 +458,42 @@ class Constraints:
         >>> Constraints.from_labels([0, 0, 0, 1, 1], n_must_link=2, n_odd_one_out=3, random_state=0)
         <Constraints on 5 rows: 2 must_link, 3 odd_one_out>
         """
-        y = np.asarray(y)
-        if y.ndim != 1:
-            raise ValueError(f"y has shape {y.shape}; it must have one class a row.")
         if not 0 <= noise <= 1:
             raise ValueError(f"noise={noise} must lie between 0 and 1.")
         counts = (n_must_link, n_cannot_link, n_odd_one_out, n_closer, n_undecided, n_pairs)
-        codes, points = draw.draw_answers(y, counts, noise, check_random_state(random_state))
-        return cls._of(len(y), Table(codes, points, np.ones(len(codes)), None, None), None)
+        if all(count is None for count in counts):
+            raise ValueError(
+                "from_labels(y) does not say how many answers to draw. Try n_pairs=100, or "
+                "from_partial_labels(y) for all that the labels say."
+            )
+        classes = labels.check_all_labelled(y)
+        rng = check_random_state(random_state)
+        codes, points = draw.draw_answers(classes, [count or 0 for count in counts], noise, rng)
+        return cls._of(len(classes), Table(codes, points, np.ones(len(codes)), None, None), None)
 
     @classmethod
     def from_partial_labels(cls, y) -> "Constraints":
-        """Must-links and cannot-links that some labels imply; -1 means unlabelled.
+        """Must-links and cannot-links that some labels imply.
 
         As few as say it all: a chain of must-links through each class, and one cannot-link between
         each two classes. ``closure()`` has the rest.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            The class of each row: numbers, text or categories. -1, NaN, None, pd.NA, NaT and ""
+            all mean unlabelled.
+
+        Examples
+        --------
+        >>> from likewise import Constraints
+        >>> Constraints.from_partial_labels(["red", None, "blue", "red", float("nan")])
+        <Constraints on 5 rows: 1 must_link, 1 cannot_link>
         """
-        y = np.asarray(y)
-        if y.ndim != 1:
-            raise ValueError(f"y has shape {y.shape}; it must have one class a row.")
-        must_link, cannot_link = draw.link_labelled(y, np.flatnonzero(y != -1))
-        return cls(len(y), must_link=must_link, cannot_link=cannot_link)
+        classes = labels.class_codes(y)
+        labelled = np.flatnonzero(classes != labels.UNLABELLED)
+        must_link, cannot_link = draw.link_labelled(classes, labelled)
+        return cls(len(classes), must_link=must_link, cannot_link=cannot_link)
 
     @classmethod
     def from_frame(cls, frame, *, n_samples: int | None = None, ids=None) -> "Constraints":

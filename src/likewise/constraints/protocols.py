@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
+from likewise.constraints.labels import check_all_labelled
 from likewise.constraints.model import Constraints
 
 SHARE_OF_COMPONENTS = {"little": 0.9, "much": 0.7}
@@ -44,7 +45,7 @@ def draw_sklr_answers(
         three different ones.
     random_state : int, RandomState or None, default=None
     """
-    y = np.asarray(y)
+    y = check_all_labelled(y)
     rng = check_random_state(random_state)
     labelled = np.concatenate(
         [_some_rows(np.flatnonzero(y == label), n_labelled, label, rng) for label in np.unique(y)]
@@ -74,7 +75,7 @@ def draw_components(y, amount: str = "little", *, random_state=None) -> Constrai
     """
     if amount not in SHARE_OF_COMPONENTS:
         raise ValueError(f"amount={amount!r} must be 'little' or 'much'.")
-    y = np.asarray(y)
+    y = check_all_labelled(y)
     rng = check_random_state(random_state)
     target = round(SHARE_OF_COMPONENTS[amount] * len(y))
     _, sizes = np.unique(y, return_counts=True)

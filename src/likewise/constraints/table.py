@@ -10,7 +10,7 @@ Here cells become arrays and every answer is checked. What is wrong is one ``Val
 the answer, its place and its value.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -38,6 +38,11 @@ def check_n_samples(n_samples: Any, ids: np.ndarray | None) -> int:
         if ids is None:
             raise ValueError("Say how many rows X has: n_samples=len(X), or ids=, one a row.")
         return len(ids)
+    if isinstance(n_samples, Sized) and not isinstance(n_samples, str):  # X, or the ids
+        raise TypeError(
+            f"n_samples is a {type(n_samples).__name__}; it must be the number of rows of X. "
+            "Try Constraints(len(X), must_link=pairs)."
+        )
     if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 0:
         raise ValueError(f"n_samples={n_samples!r} must be a whole number >= 0, the rows of X.")
     if ids is not None and len(ids) != n_samples:
@@ -163,8 +168,13 @@ def parse_time(cell: Any, name: Name, i: int) -> np.datetime64:
 
 
 def is_missing(cell: Any) -> bool:
-    """None, "", NaN and NaT; ``cell != cell`` is true of the last two alone."""
-    return cell is None or (isinstance(cell, str) and cell == "") or bool(cell != cell)
+    """None, "", NaN, NaT and pd.NA; ``cell != cell`` is true of NaN and NaT alone."""
+    if cell is None or isinstance(cell, str):
+        return not cell
+    try:
+        return bool(cell != cell)
+    except TypeError:  # pd.NA is neither equal to itself nor not
+        return True
 
 
 def id_text(cell: Any) -> str:

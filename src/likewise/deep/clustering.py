@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise.cluster.checks import order_clusters
-from likewise.constraints import Constraints, check_constraints
+from likewise.constraints import Constraints, check_constraints, fit_and_label
 from likewise.deep.checks import check_ease, check_settings, check_start
 from likewise.deep.mapping import assign, encode
 from likewise.evaluation.held_out import is_judgeable
@@ -228,7 +228,7 @@ class DeepConstrainedClustering(
         self
         """
         X = validate_data(self, X, dtype=[np.float64, np.float32])
-        constraints = check_constraints(constraints, n_samples=len(X))
+        constraints = check_constraints(constraints, n_samples=len(X), y=y)
         settings = check_settings(self, *X.shape)
         ease = check_ease(ease, len(X))
         if self.checkpoint is not None and not isinstance(self.random_state, numbers.Integral):
@@ -263,6 +263,8 @@ class DeepConstrainedClustering(
         if trouble:
             warnings.warn(f"DeepConstrainedClustering {trouble}", ConvergenceWarning, stacklevel=2)
         return self
+
+    fit_predict = fit_and_label
 
     def _find_trouble(self, trained) -> str:
         """What went wrong in training, or nothing."""

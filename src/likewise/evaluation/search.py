@@ -24,7 +24,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from likewise.constraints import Constraints, check_constraints
+from likewise.constraints import Constraints, check_constraints, refuse_answers_as_y
 from likewise.evaluation.held_out import held_out_accuracy, is_judgeable
 from likewise.progress import track
 
@@ -149,6 +149,7 @@ class AnswerSearchCV(MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
+        refuse_answers_as_y(y)
         if self.scoring is None and not _is_judged_by_default(self.estimator):
             raise TypeError(
                 f"{type(self.estimator).__name__} has neither transform nor fit_predict, so "

@@ -22,7 +22,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise.cluster import PCKMeans, choose_n_clusters
-from likewise.constraints import Constraints, check_constraints
+from likewise.constraints import Constraints, check_constraints, fit_and_label
 from likewise.evaluation import honored_answers, satisfaction_score
 from likewise.guided.account import GuidedReport
 from likewise.guided.features import fit_reducer, fit_scaler
@@ -153,7 +153,7 @@ class GuidedClustering(
         self._check_settings()
         is_given_in_blocks = is_blockwise(X)
         X = as_blocks(X if is_given_in_blocks else self._validate(X, reset=True))
-        answers = check_constraints(constraints, n_samples=X.shape[0])
+        answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
         seed = self.random_state
         if not isinstance(seed, (int, np.integer)):  # a number is kept: k-means alone starts alike
             seed = check_random_state(seed).randint(2**31 - 1)
@@ -204,6 +204,8 @@ class GuidedClustering(
             conflicts=np.array([conflict.message for conflict in answers.conflicts()], dtype=str),
         )
         return self
+
+    fit_predict = fit_and_label
 
     def transform(self, X):
         """Map rows to the space that the clusters were found in.

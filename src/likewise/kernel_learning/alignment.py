@@ -102,7 +102,7 @@ class KernelAlignment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self : KernelAlignment
         """
         X = self._validate(X, reset=True)
-        answers = check_constraints(constraints, n_samples=X.shape[0])
+        answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
         warn_unused(self, answers, used=("must_link", "cannot_link"))
         merged = merge_pairs(answers)
         self.n_answers_used_ = len(merged.answers)

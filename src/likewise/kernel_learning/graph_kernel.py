@@ -32,7 +32,7 @@ class GraphKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self
         """
         X = self._validate(X, reset=True)
-        answers = check_constraints(constraints, n_samples=X.shape[0])
+        answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
         warn_unused(self, answers, used=("must_link", "cannot_link"))
         self._check_settings()
         W = affinity_graph(X, self.affinity, self.n_neighbors)

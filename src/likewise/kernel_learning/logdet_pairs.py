@@ -132,7 +132,7 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self : LogDetPairs
         """
         X = self._validate(X, reset=True)
-        answers = check_constraints(constraints, n_samples=X.shape[0])
+        answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
         warn_unused(self, answers, used=("must_link", "cannot_link"))
         if not self.gamma > 0:
             raise ValueError(f"gamma={self.gamma} must be > 0. Try 1, or np.inf for hard pairs.")

@@ -218,7 +218,7 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         self._check_settings()
         X = self._validate(X, reset=True)
-        answers = check_constraints(constraints, n_samples=X.shape[0])
+        answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
         rng = check_random_state(self.random_state)
         seed = rng.randint(2**31 - 1)
         self.scaler_ = StandardScaler().fit(X) if self.loss == "paper" else None

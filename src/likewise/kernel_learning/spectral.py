@@ -143,7 +143,7 @@ class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         """
         self._check_settings()
         X = self._validate(X, reset=True)
-        answers = check_constraints(constraints, n_samples=X.shape[0])
+        answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
         used = ("must_link", "cannot_link", "odd_one_out", "closer")
         self.n_answers_used_ = warn_unused(self, answers, used=used if self.contrast else used[:1])
         touched = answers.touched_rows()

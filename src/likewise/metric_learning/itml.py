@@ -146,7 +146,7 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         start = getattr(self, "duals_", np.empty(0)) if self.warm_start else np.empty(0)
         X = validate_data(self, X, dtype=[np.float64, np.float32])
-        constraints = check_constraints(constraints, n_samples=len(X))
+        constraints = check_constraints(constraints, n_samples=len(X), y=y)
         warn_unused(self, constraints, used=("must_link", "cannot_link"))
         if not self.gamma > 0:
             raise ValueError(f"gamma={self.gamma} must be > 0. Try 1, or np.inf for hard pairs.")

@@ -115,7 +115,7 @@ class LSML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self : LSML
         """
         X = validate_data(self, X, dtype=[np.float64, np.float32])
-        constraints = check_constraints(constraints, n_samples=len(X))
+        constraints = check_constraints(constraints, n_samples=len(X), y=y)
         if not self.prior_weight > 0:
             raise ValueError(f"prior_weight={self.prior_weight} must be > 0. Try 1e-5 for little.")
         root = prior_root(self.prior, X.shape[1])

@@ -125,7 +125,7 @@ class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self : MMC
         """
         X = validate_data(self, X, dtype=[np.float64, np.float32])
-        constraints = check_constraints(constraints, n_samples=len(X))
+        constraints = check_constraints(constraints, n_samples=len(X), y=y)
         check_shrinkage(self.shrinkage)
         n_used = warn_unused(self, constraints, used=("must_link", "cannot_link"))
         pairs, sign = constraints.signed_pairs()

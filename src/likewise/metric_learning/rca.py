@@ -88,7 +88,7 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self : RCA
         """
         X = validate_data(self, X, dtype=[np.float64, np.float32])
-        constraints = check_constraints(constraints, n_samples=len(X))
+        constraints = check_constraints(constraints, n_samples=len(X), y=y)
         check_shrinkage(self.shrinkage)
         self.n_answers_used_ = warn_unused(self, constraints, used=("must_link",))
         rows, chunklets, weights = find_chunklets(constraints)

@@ -19,6 +19,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from likewise.constraints import fit_and_label, refuse_answers_as_y
 from likewise.numerics.array_maps import assign_rows, cluster_sums, is_array_elsewhere
 from likewise.scale.blocks import Blocks, as_blocks, is_blockwise
 from likewise.scale.device import from_device, on_device
@@ -115,6 +116,7 @@ class BlockKMeans(ClusterMixin, BaseEstimator):
         -------
         self : BlockKMeans
         """
+        refuse_answers_as_y(y, "BlockKMeans takes no constraints=; the learner of its rows may.")
         self._check_settings()
         blocks = self._as_blocks(X, reset=True)
         if blocks.shape[0] < self.n_clusters:
@@ -131,6 +133,8 @@ class BlockKMeans(ClusterMixin, BaseEstimator):
         self.cluster_centers_ = found.centers
         self.labels_, self.inertia_, self.n_iter_ = found.labels, found.inertia, found.n_iter
         return self
+
+    fit_predict = fit_and_label
 
     def predict(self, X):
         """The nearest center of each row.

@@ -43,6 +43,7 @@ def sample_rows(n_rows: int, n_wanted: int, forced: np.ndarray, seed: int) -> np
 def fit(
     learner,
     X,
+    y=None,
     *,
     constraints=None,
     n_rows: int = N_ROWS,
@@ -58,6 +59,8 @@ def fit(
         With ``fit(X, constraints=...)``. It is fitted itself, and returned.
     X : array-like, CSR, path, Dask array or Blocks
         As for `as_blocks`.
+    y : None
+        Ignored; it is here as in every ``fit``.
     constraints : Constraints, default=None
         Answers about the rows of X.
     n_rows : int, default=10_000
@@ -88,7 +91,7 @@ def fit(
     True
     """
     blocks = as_blocks(X, client=client)
-    answers = check_constraints(constraints, n_samples=blocks.shape[0])
+    answers = check_constraints(constraints, n_samples=blocks.shape[0], y=y)
     seed = check_random_state(random_state).randint(2**31 - 1)
     n_rows = max(n_rows, getattr(learner, "n_landmarks", None) or 0)
     rows = sample_rows(blocks.shape[0], n_rows, answers.touched_rows(), seed)
