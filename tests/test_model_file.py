@@ -19,6 +19,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 import likewise
@@ -531,6 +532,109 @@ def test_thousands_of_forged_documents_give_an_estimator_or_the_named_error(
             assert isinstance(load_model("forged"), BaseEstimator)
             n_loaded += 1
     assert 200 < n_loaded < 1800
+
+
+# ---- files and folders that a stranger would choose
+
+
+def make_pipeline(**settings):
+    return Pipeline([("scale", StandardScaler()), ("cluster", KMeans(2))], **settings)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (make_pipeline(memory="folder"), r"Pipeline\.memory names a file or a folder.*memory=None"),
+        (
+            AnswerSearchCV(make_pipeline(), {"memory": ["folder"]}),
+            "param_grid has the key 'memory'",
+        ),
+        (
+            AnswerSearchCV(make_pipeline(), [{}, {"cluster__checkpoint": ["file"]}]),
+            r"param_grid\[1\] has the key 'cluster__checkpoint'",
+        ),
+        (AnswerSearchCV(make_pipeline(memory="folder"), {}), r"estimator\.memory names a file"),
+    ],
+)
+def test_a_model_that_names_a_file_or_a_folder_is_not_saved(model, message, tmp_path):
+    with pytest.raises(TypeError, match=message):
+        save_model(model, tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_checkpoint_of_a_network_is_not_saved(tmp_path):
+    pytest.importorskip("torch")
+    network = find(model_file.ESTIMATORS["DeepConstrainedClustering"])(checkpoint="file")
+    with pytest.raises(TypeError, match=r"checkpoint=None"):
+        save_model(network, tmp_path / "model")
+    through_a_file(network.set_params(checkpoint=None), tmp_path)
+
+
+GRID = {"kind": "dict", "keys": ["memory"], "values": [["folder"]]}
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda node: node["params"].update(memory="folder"),
+        lambda node: node["state"].update(memory="folder"),
+        lambda node: node["params"]["steps"][1]["items"][1]["state"].update(memory_=GRID),
+        lambda node: node["state"].update(_metadata_request=None),
+    ],
+)
+def test_a_forged_folder_is_refused(forge, tmp_path):
+    save_model(make_pipeline(), tmp_path / "model")
+    rewrite(tmp_path / "model", lambda d: forge(d["model"]))
+    refusal(tmp_path / "model")
+
+
+def test_no_parameter_names_a_file_but_those_that_are_never_saved():
+    """A new parameter with such a name needs a place in PATHS, or a reason here."""
+    words = ("path", "file", "folder", "dir", "cache", "memory", "checkpoint", "url", "pickle")
+    found = {
+        name
+        for dotted in (*model_file.ESTIMATORS.values(), *model_file.RECORDS.values())
+        for name in inspect.signature(find(dotted)).parameters
+        if any(word in name for word in words) and name != "profile"  # of a density
+    }
+    assert found == set(model_file.PATHS)
+
+
+# ---- what takes long, or reaches the terminal
+
+
+def test_more_numbers_as_keys_than_a_model_has_are_refused(holder, tmp_path):
+    collide = {i * (2**61 - 1): None for i in range(model_file.MAX_KEYS + 1)}
+    with pytest.raises(TypeError, match=r"Holder\.param has more than 1000 keys"):
+        save_model(holder(collide), tmp_path / "model")
+    texts = {str(i): None for i in range(2 * model_file.MAX_KEYS)}
+    assert through_a_file(holder(texts), tmp_path).param == texts
+    keys, values = list(collide), [None] * len(collide)
+    node = {"kind": "dict", "keys": keys, "values": values}
+    rewrite(tmp_path / "first", lambda d: d["model"]["params"].update(param=node))
+    assert "more than 1000 keys" in refusal(tmp_path / "first")
+
+
+@pytest.mark.parametrize("n_iter", [10**30, 101, 0, -1])
+def test_a_forged_number_of_rounds_is_refused(n_iter, tmp_path):
+    save_model(make_fitted("SpectralReweighting"), tmp_path / "model")
+    rewrite(
+        tmp_path / "model", lambda d: d["model"]["state"]["map_"]["fields"].update(n_iter=n_iter)
+    )
+    assert "n_iter" in refusal(tmp_path / "model")
+
+
+@pytest.mark.parametrize("document_format", [model_file.FORMAT, 0, 99])
+@pytest.mark.parametrize(
+    "version", ["\x1b[31m\x1b]0;owned\a\nERROR: all is lost" + "x" * 10_000, [{}]]
+)
+def test_the_version_of_a_file_reaches_the_terminal_as_one_short_line(
+    version, document_format, saved
+):
+    rewrite(saved, lambda d: d.update(likewise=version, format=document_format, model=None))
+    message = refusal(saved)
+    assert message.isprintable()
+    assert len(message) < 500 + len(str(saved))
 
 
 def test_a_deeply_nested_document_is_refused(saved):

@@ -1,7 +1,7 @@
 """Save a fitted estimator to one file, and load it again without running any code from it.
 
 A file holds what an estimator is: the name of its class, its parameters and its fitted attributes,
-and the same for estimators inside it. Arrays go into a tensor file (`numerics.tensor_file`),
+and the same for estimators inside it. Arrays go into a tensor file (`files.tensor_file`),
 everything else into its JSON document, as plain values or as a node `{"kind": ..., ...}`:
 
     estimator   one of ESTIMATORS, by name, with `params` and `state`
@@ -10,7 +10,8 @@ everything else into its JSON document, as plain values or as a node `{"kind": .
     constraints, array, fortran, strings, objects, masked, scalar, csr, tuple, dict, range, float
 
 Classes and functions are looked up in the three tables below and nowhere else. There is no pickle:
-the worst a forged file can do is to be a wrong model.
+the worst a forged file can do is to be a wrong model. A parameter that names a file or a folder
+(PATHS) is not kept: a later `fit` would read what a stranger chose, and joblib's `memory` runs it.
 """
 
 import dataclasses
@@ -27,7 +28,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from likewise.constraints import Constraints
-from likewise.files.tensor_file import ModelFileError, read_tensors, write_tensors
+from likewise.files.tensor_file import ModelFileError, printable, read_tensors, write_tensors
 
 __all__ = ["ModelFileError", "feature_names_of", "load_model", "save_model"]
 
@@ -79,6 +80,10 @@ FUNCTIONS = {
     "rbf": "likewise.kernels.pointwise.rbf",
 }
 
+# Parameters of the classes above that name a file or a folder: None in every model file.
+PATHS = ("checkpoint", "memory")
+MAX_KEYS = 1000  # of a dict that are not text: numbers can be chosen to collide, texts cannot
+
 _NOT_STATE = "_metadata_request"  # how a pipeline routes arguments to fit: not part of the fit
 # What a document can raise that is not one of ours, on its way to becoming an estimator.
 _MISFITS = (
@@ -110,8 +115,9 @@ def save_model(
     Raises
     ------
     TypeError
-        Something in the model is code or a random generator, which no file holds: a callable
-        `start=`, a `RandomState`. The message names the attribute.
+        Something in the model is code, a random generator or the name of a file, which no model
+        file holds: a callable `start=`, a `RandomState`, a Pipeline's `memory`, a `checkpoint`.
+        The message names the attribute.
 
     See Also
     --------
@@ -180,18 +186,18 @@ def load_model(path: str | os.PathLike) -> Any:
     arrays, document = read_tensors(path)
     if not isinstance(document, dict) or not isinstance(document.get("format"), int):
         raise ModelFileError(f"{path} has arrays, but no model. Name a file made by save_model.")
-    written_by = f"likewise {document.get('likewise')}"
+    written_by = f"likewise {printable(document.get('likewise'), 40)}"
     if document["format"] > FORMAT:
         raise ModelFileError(f"{path} was saved by {written_by}, which is newer. Upgrade likewise.")
     if document["format"] not in READABLE:
         raise ModelFileError(
-            f"{path} was saved by {written_by} in format {document['format']}, which is no longer "
-            f"read. Fit the model again, or load it with {written_by}."
+            f"{path} was saved by {written_by} in format {printable(document['format'], 40)}, "
+            f"which is no longer read. Fit the model again, or load it with {written_by}."
         )
     try:
         model = _decode(document["model"], arrays, {})
     except _MISFITS as error:
-        reason = " ".join(str(error).split())[:200]
+        reason = printable(error)
         raise ModelFileError(
             f"{path}, saved by {written_by}, does not fit this version ({reason}). "
             f"Fit the model again, or load it with {written_by}."
@@ -222,11 +228,12 @@ def _encode(value: Any, where: str, arrays: dict[str, Any]) -> Any:
     if type(value) is tuple:
         return {"kind": "tuple", "items": _encode(list(value), where, arrays)}
     if type(value) is dict:
-        items = [[k, v] for k, v in value.items()]
+        if wrong := _what_is_wrong_with(value):
+            raise TypeError(f"{where} {wrong}")
         return {
             "kind": "dict",
-            "keys": [_encode(k, f"{where}.keys", arrays) for k, _ in items],
-            "values": [_encode(v, f"{where}[{k!r}]", arrays) for k, v in items],
+            "keys": [_encode(k, f"{where}.keys", arrays) for k in value],
+            "values": [_encode(v, f"{where}[{k!r}]", arrays) for k, v in value.items()],
         }
     if type(value) is range:
         return {"kind": "range", "ends": [value.start, value.stop, value.step]}
@@ -292,6 +299,12 @@ def _encode_named(value, where, arrays):
 
     if name := _name_in(ESTIMATORS, type(value)):
         params = value.get_params(deep=False)
+        for path in PATHS:
+            if params.get(path) is not None:
+                raise TypeError(
+                    f"{where}.{path} names a file or a folder, which no model file holds. "
+                    f"Save the model after set_params({path}=None)."
+                )
         state = {k: v for k, v in vars(value).items() if k not in params and k != _NOT_STATE}
         params, state = encode_all(params), encode_all(state)
         return {"kind": "estimator", "name": name, "params": params, "state": state}
@@ -376,6 +389,8 @@ def _decode(node: Any, arrays: dict[str, np.ndarray], met: dict[str, Any]) -> An
             return tuple(_decode(node["items"], arrays, met))
         case "dict":
             keys, values = (_decode(node[part], arrays, met) for part in ("keys", "values"))
+            if wrong := _what_is_wrong_with(keys):
+                raise ValueError(f"a dict that {wrong}")
             return dict(zip(keys, values, strict=True))
         case "range":
             return range(*node["ends"])
@@ -393,12 +408,27 @@ def _decode_estimator(node, arrays, met):
     params = _decode_all(node["params"], arrays, met)
     for unknown in params.keys() - inspect.signature(cls).parameters.keys():
         raise ValueError(f"{node['name']} has no parameter {unknown!r}")
+    for path in PATHS:
+        if params.get(path) is not None:
+            raise ValueError(f"{path} names a file or a folder, which no model file holds")
     estimator = cls(**params)
+    taken = {*vars(estimator), _NOT_STATE}
     for key, value in _decode_all(node["state"], arrays, met).items():
-        if not key.isidentifier() or key.startswith("__") or callable(getattr(cls, key, None)):
+        is_name = key.isidentifier() and not key.startswith("__") and key not in taken
+        if not is_name or callable(getattr(cls, key, None)):
             raise ValueError(f"{key!r} is no fitted attribute of {node['name']}")
         vars(estimator)[key] = value
     return estimator
+
+
+def _what_is_wrong_with(keys) -> str | None:
+    """Why no model file holds a dict of these keys."""
+    if sum(not isinstance(key, str) for key in keys) > MAX_KEYS:
+        return f"has more than {MAX_KEYS} keys that are not text. Use arrays."
+    for key in keys:  # a grid of parameters can name one of an inner estimator
+        if isinstance(key, str) and key.rpartition("__")[2] in PATHS:
+            return f"has the key {key!r}, which names files or folders. Take it out."
+    return None
 
 
 def _decode_csr(node, arrays):

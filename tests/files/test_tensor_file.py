@@ -2,6 +2,8 @@ import json
 import os
 import pickle
 import struct
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
@@ -273,3 +275,124 @@ def test_a_flipped_bit_in_any_byte_is_noticed(sample):
         sample.write_bytes(changed)
         with pytest.raises(ModelFileError):
             read_tensors(sample)
+
+
+# ---- sizes and types that a header claims
+
+
+def container(header, body=b""):
+    """A safetensors file of this header, a dict or text."""
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + body
+
+
+# Every type that safetensors 0.8 names, and the bits of one value; those with no NumPy type last.
+BITS = {
+    **{"BOOL": 8, "U8": 8, "I8": 8, "U16": 16, "I16": 16, "F16": 16, "U32": 32, "I32": 32},
+    **{"F32": 32, "U64": 64, "I64": 64, "F64": 64},
+    **{"F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8},
+    **{"F8_E4M3FNUZ": 8, "F8_E5M2FNUZ": 8, "BF16": 16, "C64": 64},
+}
+
+
+@pytest.mark.parametrize("dtype", [*BITS, "F128", "", None, 3, [], {}])
+def test_an_array_of_any_type_is_read_or_refused_in_one_line(dtype, tmp_path):
+    n_bytes = BITS.get(dtype, 8) if isinstance(dtype, str) else 8  # of eight values
+    place = {"dtype": dtype, "shape": [8], "data_offsets": [0, n_bytes]}
+    (tmp_path / "a").write_bytes(container({"x": place}, bytes(n_bytes)))
+    with pytest.raises(ModelFileError, match=r"never writes|damaged|has no 'likewise") as caught:
+        read_tensors(tmp_path / "a")
+    assert "\n" not in str(caught.value)
+
+
+def test_the_types_that_are_written_are_those_that_are_read(tmp_path):
+    written = {code: np.arange(2).astype(code) for code in "?BHILbhilefd"}
+    write_tensors(tmp_path / "a", written, None)
+    for code, array in read_tensors(tmp_path / "a").arrays.items():
+        assert_same_array(array, written[code])
+
+
+X_PLACE = '"dtype": "U8", "shape": [2], "data_offsets": [0, 2]'
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        f'{{"x": {{{X_PLACE}}}, "x": {{{X_PLACE}}}}}',
+        '{"x": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}}',
+        '{"x": {"dtype": "U8", "shape": [3], "data_offsets": [0, 3]}}',
+        '{"x": {"dtype": "U8", "shape": [2], "data_offsets": [1, 3]}}',
+        '{"x": {"dtype": "U8", "shape": [2, 0], "data_offsets": [0, 2]}}',
+        '{"x": {"dtype": "U8", "shape": [-1, -2], "data_offsets": [0, 2]}}',
+        '{"x": {"dtype": "U8", "shape": [true, 2], "data_offsets": [0, 2]}}',
+        '{"x": {"dtype": "U8", "shape": [2.0], "data_offsets": [0, 2]}}',
+        '{"x": {"dtype": "U8", "shape": 2, "data_offsets": [0, 2]}}',
+        '{"x": {"dtype": "U8", "shape": [2], "data_offsets": [0]}}',
+        '{"x": {"dtype": "BOOL", "shape": [2], "data_offsets": [0, 2]}}',
+        f'{{"x": {{{X_PLACE}}}, "__metadata__": {{"a": 1}}}}',
+        f'{{"x": {{{X_PLACE}}}, "y": {{{X_PLACE}}}}}',
+        f'{{"x": {{"dtype": "U8", "shape": [0, {10**18}], "data_offsets": [0, 0]}}}}',
+        f'{{"x": {{"dtype": "U8", "shape": [{"9" * 4000}], "data_offsets": [0, 2]}}}}',
+        f'{{"x": {{"dtype": "U8", "shape": {[1] * 99}, "data_offsets": [0, 2]}}}}',
+        '{"__metadata__": {"likewise-tensors-1": "\\ud800"}}',
+        "[]", "{", "", "NaN", "\x80",
+    ],
+)  # fmt: skip
+def test_a_header_that_does_not_fit_the_file_ends_in_the_named_error(header, tmp_path):
+    (tmp_path / "a").write_bytes(container(header.encode("latin-1"), b"\2\2"))
+    with pytest.raises(ModelFileError) as caught:
+        read_tensors(tmp_path / "a")
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+def write_sparse(path, size):
+    """A file with an honest header about `size` bytes of zeros that take no room on the disk."""
+    place = {"dtype": "U8", "shape": [size], "data_offsets": [0, size]}
+    head = container({"x": place})
+    path.write_bytes(head)
+    try:
+        os.truncate(path, len(head) + size)
+    except OSError:
+        pytest.skip(f"this disk holds no file of {size} bytes")
+
+
+def test_a_file_larger_than_the_machine_is_refused_before_it_is_read(tmp_path):
+    write_sparse(tmp_path / "a", 2**40)
+    with pytest.raises(ModelFileError, match="takes 1100 GB, more than this machine's memory"):
+        read_tensors(tmp_path / "a")
+
+
+def test_a_file_larger_than_the_memory_that_is_left_ends_in_the_named_error(tmp_path, monkeypatch):
+    resource = pytest.importorskip("resource")
+    write_sparse(tmp_path / "a", 8 * 2**30)
+    script = """
+import resource, sys
+from likewise.files import tensor_file
+tensor_file._memory_of_machine = lambda: float("inf")
+resource.setrlimit(resource.RLIMIT_AS, (2 * 2**30, 2 * 2**30))
+try:
+    tensor_file.read_tensors(sys.argv[1])
+except tensor_file.ModelFileError as error:
+    print(error)
+"""
+    assert resource.RLIMIT_AS
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "a")], capture_output=True, check=False
+    )
+    assert done.stderr == b""
+    assert b"takes 8.6 GB, more than the memory that is left" in done.stdout
+
+
+def test_a_document_longer_than_any_that_is_written_is_refused_unparsed(tmp_path, monkeypatch):
+    header = header_saying({}) + " " * 100
+    write_forged(tmp_path / "a", header, np.zeros(1))
+    read_tensors(tmp_path / "a")
+    monkeypatch.setattr(tensor_file, "MAX_HEADER", 99)
+    monkeypatch.setattr(tensor_file, "seal", pytest.fail)
+    with pytest.raises(ModelFileError, match="a header of 1"):
+        read_tensors(tmp_path / "a")
+
+
+def test_a_text_from_a_file_is_printed_on_one_short_line():
+    assert tensor_file.printable("a\x1b[2J\nb\u202ec" + "d" * 999) == "a [2J b c" + "d" * 191

@@ -1,10 +1,11 @@
 """Named arrays and one JSON document in a single file that is whole or not there.
 
-The file is a safetensors file: reading it runs no code, whoever wrote it. The document, the types
-that safetensors lacks and a SHA-256 of everything stand in its header as text. Strings are kept as
-their code points, in the narrowest unsigned integer that holds them; dates as int64 with their
-unit. What is read equals what was written: type, shape and every bit (byte order becomes the
-machine's own).
+The file is a safetensors file: reading it runs no code, whoever wrote it. It is read here and not
+by safetensors, so that every size it claims is compared with the size of the file before anything
+is allocated. The document, the types that safetensors lacks and a SHA-256 of everything stand in
+its header as text. Strings are kept as their code points, in the narrowest unsigned integer that
+holds them; dates as int64 with their unit. What is read equals what was written: type, shape and
+every bit (byte order becomes the machine's own).
 
 Writing goes to a new file beside the old one, which is then replaced in one step, so that an error,
 a full disk or Ctrl-C leaves the old file or none. The checksum finds damage. It is no signature:
@@ -13,21 +14,34 @@ somebody who can write the file can also write a checksum that fits.
 
 import hashlib
 import json
+import math
 import os
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from likewise.files.atomic_file import replacing
 
 LAYOUT = "likewise-tensors-1"  # names our header; what the document says has its own version
-MAX_HEADER = 40_000_000  # safetensors reads no header over 100 MB, and quoting may double ours
+MAX_HEADER = 4_000_000  # characters; parsed, the worst takes 40 times as many bytes
+_MAX_WHOLE_HEADER = (
+    24_000_000  # of the file: ours, which quoting may double, and the arrays' places
+)
+_MAX_DIMENSIONS = 64  # of an array, in NumPy
 _N_HEX = 64  # of a SHA-256
 
+# The types that are written. safetensors knows others, which NumPy does not have.
+_DTYPE_NAMED = {
+    name: np.dtype(code)
+    for name, code in (
+        *(("BOOL", "?"), ("U8", "u1"), ("U16", "u2"), ("U32", "u4"), ("U64", "u8")),
+        *(("I8", "i1"), ("I16", "i2"), ("I32", "i4"), ("I64", "i8")),
+        *(("F16", "f2"), ("F32", "f4"), ("F64", "f8")),
+    )
+}
 _STORED_AS_IS = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8)}
 _ENCODED_DTYPE = re.compile(r"<U\d{1,9}|\|S\d{1,9}|<[Mm]8(\[\d{0,9}[a-zA-Zμ]+\])?")
 _LAST_CODE_POINT = 0x10FFFF
@@ -116,16 +130,21 @@ def read_tensors(path: str | os.PathLike) -> TensorFile:
             "Name a file saved by likewise; if this is one, a newer likewise wrote it: upgrade."
         )
     header = sealed[_N_HEX:]
+    if len(header) > MAX_HEADER or not header.isascii():
+        raise ModelFileError(
+            f"{path} has a header of {len(header)} characters; likewise writes ASCII, and "
+            f"{MAX_HEADER} at most. Name a file saved by likewise."
+        )
     if seal(stored, header) != sealed:
         raise ModelFileError(
             f"{path} was changed after it was written: its checksum does not fit. "
             "Save it again, or fetch another copy."
         )
     try:
-        told = json.loads(header, parse_constant=_refuse)
+        told = json.loads(header, parse_constant=_refuse, object_pairs_hook=_unique)
         arrays = {name: _decode(array, told["dtypes"].get(name)) for name, array in stored.items()}
         return TensorFile(arrays, told["document"])
-    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
+    except (LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ModelFileError(
             f"{path} has a header that likewise never writes ({_one_line(error)}). "
             "Save it again, or fetch another copy."
@@ -143,25 +162,100 @@ def seal(stored: Mapping[str, np.ndarray], header: str) -> str:
 
 
 def _read_safetensors(path):
+    """The arrays of a safetensors file, and our text in its header or None."""
     if not os.path.exists(path):
         raise ModelFileError(f"{path} does not exist. Check the name and the folder.")
     if not os.path.isfile(path):
         raise ModelFileError(f"{path} is not a file. Name a file saved by likewise.")
     try:
-        with safe_open(os.fspath(path), framework="np") as file:
-            # require: each array its own, aligned and writable, also where safetensors lends a view
-            stored = {
-                name: np.require(file.get_tensor(name), requirements=["C", "A", "W"])
-                for name in file.keys()  # noqa: SIM118  (not a dict)
-            }
-            return stored, (file.metadata() or {}).get(LAYOUT)
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > _memory_of_machine():
+                raise ValueError(f"it takes {size / 1e9:.0f} GB, more than this machine's memory")
+            metadata, places = _read_places(file, size)
+            return {place.name: _read_array(file, place) for place in places}, metadata.get(LAYOUT)
     except OSError as error:
         raise ModelFileError(f"{path} cannot be opened: {_one_line(error)}.") from None
-    except (SafetensorError, LookupError, ValueError, TypeError, ArithmeticError) as error:
+    except MemoryError:
+        raise ModelFileError(
+            f"{path} takes {size / 1e9:.1f} GB, more than the memory that is left. "
+            "Free some, or load it on a larger machine."
+        ) from None
+    except (LookupError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
         raise ModelFileError(
             f"{path} is not a file saved by likewise, or it is damaged ({_one_line(error)}). "
             "Save it again, or fetch another copy."
         ) from None
+
+
+class _Place(NamedTuple):
+    """Where an array lies in the file, after the header."""
+
+    begin: int
+    end: int
+    name: str
+    dtype: np.dtype
+    shape: tuple[int, ...]
+
+
+def _read_places(file, size: int) -> tuple[dict[str, str], list[_Place]]:
+    """The texts of the header, and the places of the arrays in order: they fill the file."""
+    n_header = int.from_bytes(file.read(8), "little")
+    n_left = size - 8 - n_header
+    if n_left < 0 or n_header > _MAX_WHOLE_HEADER:
+        raise ValueError(f"a header of {n_header} bytes in a file of {size}")
+    header = json.loads(
+        file.read(n_header).decode(), parse_constant=_refuse, object_pairs_hook=_unique
+    )
+    if not isinstance(header, dict):
+        raise ValueError("a header that is no object")
+    metadata = header.pop(_RESERVED, {})
+    if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
+        raise ValueError(f"{_RESERVED} that is not text")
+    places = sorted(_place(name, told) for name, told in header.items())
+    ends = [0, *(place.end for place in places)]
+    if [place.begin for place in places] != ends[:-1] or ends[-1] != n_left:
+        raise ValueError(f"arrays that do not fill the {n_left} bytes after the header")
+    return metadata, places
+
+
+def _place(name: str, told: dict) -> _Place:
+    dtype, shape = _DTYPE_NAMED.get(told["dtype"]), told["shape"]
+    if dtype is None:
+        raise ValueError(f"array {name!r} has type {told['dtype']!r}, which likewise never writes")
+    begin, end = told["data_offsets"]
+    sizes = (*shape, begin, end)
+    if len(shape) > _MAX_DIMENSIONS or not all(type(n) is int and 0 <= n < 2**63 for n in sizes):
+        raise ValueError(f"array {name!r} has a shape or a place that no array has")
+    if end - begin != math.prod(shape) * dtype.itemsize:
+        raise ValueError(f"array {name!r} of shape {shape} in {end - begin} bytes")
+    return _Place(begin, end, name, dtype, tuple(shape))
+
+
+def _read_array(file, place: _Place) -> np.ndarray:
+    array = np.empty(place.shape, place.dtype.newbyteorder("<"))
+    raw = array.reshape(-1).view(np.uint8)
+    if file.readinto(raw.data) != raw.size:
+        raise ValueError(f"array {place.name!r} ends early")
+    if place.dtype == bool and raw.max(initial=0) > 1:
+        raise ValueError(f"array {place.name!r} has booleans that are neither 0 nor 1")
+    return array.astype(place.dtype, copy=False)
+
+
+def _memory_of_machine() -> float:
+    """Bytes; infinite where the system does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not on Windows
+        return math.inf
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object, if it names nothing twice."""
+    named = dict(pairs)
+    if len(named) < len(pairs):
+        raise ValueError("a name that is there twice")
+    return named
 
 
 def _encode(name, array):
@@ -208,5 +302,10 @@ def _refuse(constant):
     raise ValueError(f"the number {constant}")
 
 
+def printable(text: object, length: int = 200) -> str:
+    """A text from a file as one short line: no line breaks and no escape codes of a terminal."""
+    return "".join(c if c.isprintable() else " " for c in " ".join(str(text).split())[:length])
+
+
 def _one_line(error) -> str:
-    return " ".join(str(error).split())[:200] or type(error).__name__
+    return printable(error) or type(error).__name__

@@ -37,6 +37,7 @@ from likewise.numerics import array_maps
 from likewise.numerics.pair_distances import differences
 from likewise.numerics.psd import CUTOFF, positive_part
 
+MAX_N_ITER = 100  # far beyond where the nearest landmarks stop changing
 STARTS = ("rbf", "gaussian", "linear", "polynomial", "cosine")
 
 
@@ -68,7 +69,8 @@ class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     floor : float, default=1e-3
         Least D_r, as a share of the largest. Raising it keeps weights more even.
     n_iter : int, default=1
-        Times the map is made; beyond 1 nearest landmarks are chosen anew in the learned space.
+        Times the map is made, 100 at most; beyond 1 nearest landmarks are chosen anew in the
+        learned space.
     random_state : int, RandomState instance or None, default=None
         Draws the landmarks.
 
@@ -204,9 +206,11 @@ class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             raise ValueError(
                 f"start={self.start!r} is unknown. Use a callable or one of {', '.join(STARTS)}."
             )
-        for name, least in (("n_landmarks", 1), ("n_neighbors", 1), ("n_iter", 1)):
+        for name, least in (("n_landmarks", 1), ("n_neighbors", 1)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name}={getattr(self, name)} must be at least {least}.")
+        if not 1 <= self.n_iter <= MAX_N_ITER:
+            raise ValueError(f"n_iter={self.n_iter} must be between 1 and {MAX_N_ITER}.")
         for name in ("cut", "floor"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must be in [0, 1[.")
@@ -227,6 +231,10 @@ class LandmarkMap:
     coordinates: np.ndarray  # (m, q)
     n_neighbors: int
     n_iter: int = 1
+
+    def __post_init__(self):
+        if not 1 <= self.n_iter <= MAX_N_ITER:  # also of a model file: it is a loop of transform
+            raise ValueError(f"n_iter={self.n_iter} must be between 1 and {MAX_N_ITER}.")
 
     def transform(self, X) -> np.ndarray:
         """Coordinates (n, q), a block of rows at a time."""
