@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClusterMixin, OneToOneFeatureMixin, TransformerMixin, clone
@@ -18,9 +16,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from likewise.constraints import Constraints
 from likewise.evaluation import (
     AnswerSearchCV,
-    answer_credits,
-    held_out_accuracy,
-    search_answers,
 )
 
 
@@ -66,104 +61,6 @@ def one_telling_column(seed, n=40, n_columns=3):
 
 def answers_of(y, seed=0, n=60):
     return Constraints.from_labels(y, n_odd_one_out=n, n_pairs=n, random_state=seed)
-
-
-# The core
-
-
-@given(st.integers(0, 10_000), st.integers(2, 6))
-@settings(max_examples=15)
-def test_scores_are_those_of_a_plain_loop_over_folds(seed, n_splits):
-    X, y = one_telling_column(seed)
-    answers = answers_of(y, seed, n=40)
-    scales = [3.0, 1.0, 0.3]
-
-    def trial(scale, fit_part, held_out):
-        return held_out_accuracy(X * [1, scale, scale], held_out)
-
-    found = search_answers(trial, scales, answers, n_splits=n_splits, random_state=seed)
-    splits = list(answers.folds(n_splits, random_state=seed))
-    for i, scale in enumerate(scales):
-        assert_array_equal(found.scores[i], [trial(scale, *split) for split in splits])
-    n_judged = [np.sum(~np.isnan(answer_credits(X, split.held_out))) for split in splits]
-    assert_array_equal(found.n_held_out, n_judged)
-    assert_array_equal(found.n_implied, [split.n_implied for split in splits])
-    assert_allclose(found.mean_scores, found.scores @ found.n_held_out / found.n_held_out.sum())
-    assert found.best_index == np.argmax(found.mean_scores)
-
-
-def test_no_held_out_answer_is_repeated_or_implied_in_its_fit_part():
-    _, y = one_telling_column(0)
-    answers = answers_of(y)
-    answers = answers + answers.subset(np.arange(0, answers.n_answers, 3))
-    seen = []
-
-    def trial(candidate, fit_part, held_out):
-        asked = {frozenset(answer.points) for answer in fit_part.answers()}
-        assert not any(frozenset(answer.points) in asked for answer in held_out.answers())
-        assert not held_out.implied_by(fit_part.closure()).any()
-        seen.append(held_out.n_answers)
-        return 0.5
-
-    found = search_answers(trial, ["only"], answers, n_splits=4, random_state=0)
-    assert_array_equal(seen, found.n_held_out)
-    assert found.n_held_out.sum() + found.n_implied.sum() == answers.n_answers
-    assert found.n_implied.sum() > 0
-
-
-def test_of_equals_the_first_wins():
-    _, y = one_telling_column(0)
-    scores = {"a": 0.2, "b": 0.7, "c": 0.7}
-    found = search_answers(lambda c, *_: scores[c], list(scores), answers_of(y), random_state=0)
-    assert found.best_index == 1
-
-
-def test_a_candidate_that_scores_nan_is_never_best():
-    _, y = one_telling_column(0)
-    answers = answers_of(y)
-    found = search_answers(lambda c, *_: c, [np.nan, 0.1], answers, random_state=0)
-    assert found.best_index == 1
-    with pytest.raises(ValueError, match="Every one of the 1 candidates scored nan"):
-        search_answers(lambda c, *_: c, [np.nan], answers, random_state=0)
-
-
-@pytest.mark.parametrize(("n_answers", "is_tuned"), [(19, False), (20, True)])
-def test_under_twenty_held_out_answers_nothing_is_tried(n_answers, is_tuned):
-    _, y = one_telling_column(0)
-    answers = Constraints.from_labels(y, n_closer=n_answers, n_undecided=50, random_state=0)
-    calls = []
-    found = search_answers(lambda c, *_: calls.append(c) or 0.5, [1, 2], answers, random_state=0)
-    assert found.n_held_out.sum() == n_answers
-    assert (found.best_index is not None) == is_tuned == bool(calls)
-
-
-def test_a_fold_with_nothing_to_judge_is_not_fitted():
-    answers = Constraints.from_labels(np.arange(30) % 2, n_closer=20, random_state=0)
-    one_cannot_link = Constraints(30, cannot_link=[(0, 1)], must_link=[(0, 2)])
-    found = search_answers(
-        lambda *_: 1.0, [0], answers + one_cannot_link, n_splits=22, random_state=0
-    )
-    assert (found.n_held_out == 0).sum() == 2
-    assert_array_equal(np.isnan(found.scores[0]), found.n_held_out == 0)
-    assert found.mean_scores[0] == 1.0
-
-
-def test_heavier_folds_count_for_more():
-    y = np.arange(30) % 2
-    answers = Constraints.from_labels(y, n_closer=24, random_state=0)
-    weights = np.arange(1.0, 25.0)
-    answers = Constraints(30, closer=answers.closer, weights=weights)
-    shares = []
-
-    def trial(candidate, fit_part, held_out):
-        shares.append(held_out.weights.sum() / weights.sum())
-        return shares[-1]
-
-    found = search_answers(trial, [0], answers, n_splits=3, random_state=0)
-    assert_allclose(found.mean_scores, np.sum(np.square(shares)))
-
-
-# The estimator
 
 
 @parametrize_with_checks(

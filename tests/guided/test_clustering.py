@@ -19,7 +19,7 @@ from likewise.evaluation import beats, free_row_score, mean_and_error
 from likewise.guided import spaces
 from likewise.guided.clustering import rank_suspects
 from likewise.guided.features import fit_scaler
-from likewise.guided.spaces import AS_THEY_ARE, choose_best, share_about_new_rows
+from likewise.guided.spaces import AS_THEY_ARE, beats_the_features, share_about_new_rows
 from likewise.scale.blocks import as_blocks
 from likewise.scale.learning import sample_rows
 
@@ -69,7 +69,7 @@ def test_clusters_are_numbered_by_size(digits):
 def test_the_account_tells_what_was_tried_and_marks_the_choice(digits):
     report = digits[3].report_
     text = str(report)
-    assert report.trial_names[0] == str(AS_THEY_ARE)
+    assert report.trial_names[0] == AS_THEY_ARE.name
     assert f"* {report.trial_scores[report.chosen]:.3f}" in text
     assert report.trial_names[report.chosen] in report.why
     assert report.satisfied > report.satisfied_before
@@ -261,8 +261,8 @@ def test_a_candidate_is_taken_only_if_it_beats_the_features_by_a_standard_error(
     means = mean_and_error(credits, weights)[0]
     rival = 1 + int(means[1:].argmax())
     expected = rival if beats(credits[rival], credits[0], weights) else 0
-    assert choose_best(credits, weights, None) == expected
-    assert choose_best(credits, weights, 3) in (expected, 3 if expected else 0)
+    assert beats_the_features(None)(credits, weights) == expected
+    assert beats_the_features(3)(credits, weights) in (expected, 3 if expected else 0)
 
 
 def test_the_share_of_answers_about_new_rows_by_hand():
@@ -297,8 +297,8 @@ def test_dense_answers_give_way_to_what_new_rows_say(monkeypatch):
 def test_the_best_space_has_to_be_better_than_chance_would_have_it():
     plain, same = np.zeros(9), np.zeros(9)
     once, often = np.eye(9)[0], np.ones(9)
-    assert choose_best(np.array([plain, same, once]), np.ones(9), None) == 0
-    assert choose_best(np.array([plain, once, often]), np.ones(9), None) == 2
+    assert beats_the_features(None)(np.array([plain, same, once]), np.ones(9)) == 0
+    assert beats_the_features(None)(np.array([plain, once, often]), np.ones(9)) == 2
 
 
 def test_a_linear_metric_is_kept_unless_a_kernel_is_ahead_of_it_beyond_doubt():
@@ -306,10 +306,10 @@ def test_a_linear_metric_is_kept_unless_a_kernel_is_ahead_of_it_beyond_doubt():
         """Of 100 answers the features foretell none, the others so many, the same ones first."""
         return np.array([np.arange(100) < n for n in (0, kernel, linear)], dtype=float)
 
-    assert choose_best(credits_of(23, 20), np.ones(100), 2) == 2  # 3 +- 1.7 of 100
-    assert choose_best(credits_of(30, 20), np.ones(100), 2) == 1  # 10 +- 3
-    assert choose_best(credits_of(24, 20), np.ones(100), None) == 1
-    assert choose_best(credits_of(4, 0), np.ones(100), 2) == 1  # linear learned nothing
+    assert beats_the_features(2)(credits_of(23, 20), np.ones(100)) == 2  # 3 +- 1.7 of 100
+    assert beats_the_features(2)(credits_of(30, 20), np.ones(100)) == 1  # 10 +- 3
+    assert beats_the_features(None)(credits_of(24, 20), np.ones(100)) == 1
+    assert beats_the_features(2)(credits_of(4, 0), np.ones(100)) == 1  # linear learned nothing
 
 
 def test_suspects_by_hand():

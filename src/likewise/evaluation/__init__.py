@@ -19,24 +19,37 @@ from likewise.evaluation.held_out import (
     mean_and_error,
 )
 from likewise.evaluation.satisfaction import Satisfaction, honored_answers, satisfaction_score
-from likewise.evaluation.search import MIN_HELD_OUT, AnswerSearchCV, Searched, search_answers
+from likewise.evaluation.search import AnswerSearchCV
+from likewise.evaluation.select import (
+    MIN_HELD_OUT,
+    Rule,
+    Selected,
+    ahead_of_first,
+    count_judged,
+    highest_mean,
+    select,
+)
 
 __all__ = [
     "MIN_HELD_OUT",
     "AnswerSearchCV",
+    "Rule",
     "Satisfaction",
-    "Searched",
+    "Selected",
+    "ahead_of_first",
     "answer_credits",
     "beats",
+    "count_judged",
     "cross_credits",
     "free_row_score",
     "held_out_accuracy",
+    "highest_mean",
     "honored_answers",
     "is_judgeable",
     "kmeans_error",
     "mean_and_error",
     "pair_f1_score",
     "satisfaction_score",
-    "search_answers",
+    "select",
     "separation_score",
 ]

@@ -1,18 +1,7 @@
-"""Choose settings by answers that were held out: the one place where anything is tuned.
-
-    candidate* = argmax over candidates of the mean credit of held-out answers
-
-The rows all stay; the answers are split into folds. Each candidate learns from the answers of all
-folds but one, on every row, and is judged by that one (see held_out.py). Splitting does not leak:
-``Constraints.folds`` keeps repeats of a question together and drops what the fit part implies.
-
-Few answers cannot tell candidates apart: 20 of them have a standard error of 0.1. Below that
-nothing is tuned, and the estimator is fitted as it was given.
-"""
+"""AnswerSearchCV: the settings of any estimator by answers that were held out (select.py)."""
 
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
@@ -21,14 +10,11 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from likewise.constraints import Constraints, check_constraints, refuse_answers_as_y
-from likewise.evaluation.held_out import held_out_accuracy, is_judgeable
-from likewise.progress import track
-
-MIN_HELD_OUT = 20  # usable held-out answers, all folds together
+from likewise.evaluation.held_out import answer_credits
+from likewise.evaluation.select import MIN_HELD_OUT, Selected, select
 
 
 def _best_has(name):
@@ -166,22 +152,23 @@ class AnswerSearchCV(MetaEstimatorMixin, BaseEstimator):
             if self.scoring is not None:
                 return self.scoring(estimator, X, held_out)
             Z = estimator.transform(X) if labels is None else _memberships(labels)
-            return held_out_accuracy(Z, held_out)
+            return answer_credits(Z, held_out)
 
-        found = search_answers(
-            trial,
+        selected = select(
             candidates,
+            trial,
             answers,
             n_splits=self.n_splits,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        best = self.best_index_ = found.best_index
+        best = self.best_index_ = selected.chosen
         self.tuned_ = best is not None
         self.best_params_ = {} if best is None else candidates[best]
-        self.best_score_ = float("nan") if best is None else float(found.mean_scores[best])
-        self.cv_results_ = _as_table(candidates, found)
-        self.n_held_out_, self.n_implied_ = int(found.n_held_out.sum()), int(found.n_implied.sum())
+        self.best_score_ = float("nan") if best is None else float(selected.scores[best])
+        self.cv_results_ = _as_table(candidates, selected, answers.weights)
+        self.n_held_out_ = int(selected.n_held_out.sum())
+        self.n_implied_ = int(selected.n_implied.sum())
         if not self.tuned_ and answers.n_answers and len(candidates) > 1:
             warnings.warn(
                 f"Nothing was tuned: {self.n_held_out_} held-out answers could be judged and "
@@ -244,85 +231,6 @@ class AnswerSearchCV(MetaEstimatorMixin, BaseEstimator):
         return self.best_estimator_
 
 
-class Searched(NamedTuple):
-    """What a search over answers found."""
-
-    best_index: int | None  # None: too few held-out answers, nothing was tried
-    mean_scores: np.ndarray  # (n_candidates,), over the folds by the weight judged in each
-    scores: np.ndarray  # (n_candidates, n_splits), nan where a fold had nothing to judge
-    fold_weights: np.ndarray  # (n_splits,), weight of the answers judged in each fold
-    n_held_out: np.ndarray  # (n_splits,), answers judged in each fold
-    n_implied: np.ndarray  # (n_splits,), answers dropped because the fit part implies them
-
-
-def search_answers(
-    trial: Callable[[Any, Constraints, Constraints], float],
-    candidates: Sequence[Any],
-    constraints: Constraints,
-    *,
-    n_splits: int = 5,
-    random_state=None,
-    n_jobs: int | None = None,
-) -> Searched:
-    """Try every candidate on every fold of the answers, and say which did best.
-
-    Parameters
-    ----------
-    trial : callable
-        ``trial(candidate, fit_part, held_out)`` learns from the first answers and returns its score
-        on the second: ``held_out_accuracy(Z, held_out)`` unless there is a reason.
-    candidates : sequence
-        Of anything ``trial`` takes. Of equals the first wins.
-    constraints : Constraints
-    n_splits : int, default=5
-    random_state : int, RandomState or None, default=None
-        Deals the questions to the folds.
-    n_jobs : int, default=None
-        How many trials at a time.
-
-    Returns
-    -------
-    Searched
-        With ``best_index`` None when under 20 held-out answers can be judged; nothing is tried
-        then.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from likewise import Constraints
-    >>> from likewise.evaluation import held_out_accuracy, search_answers
-    >>> X = np.random.default_rng(0).normal(size=(40, 2))
-    >>> answers = Constraints.from_labels(X[:, 0] > 0, n_odd_one_out=60, random_state=0)
-    >>> def trial(scale, fit_part, held_out):  # learns nothing, for once
-    ...     return held_out_accuracy(X * [1.0, scale], held_out)
-    >>> search_answers(trial, [10.0, 1.0, 0.0], answers, random_state=0).best_index
-    2
-    """
-    splits = list(constraints.folds(n_splits, random_state=random_state))
-    judged = [is_judgeable(split.held_out) for split in splits]
-    n_held_out = np.array([np.count_nonzero(mask) for mask in judged])
-    n_implied = np.array([split.n_implied for split in splits])
-    weights = np.array([split.held_out.weights[mask].sum() for split, mask in zip(splits, judged)])
-    scores = np.full((len(candidates), n_splits), np.nan)
-    mean_scores = np.full(len(candidates), np.nan)
-    if n_held_out.sum() < MIN_HELD_OUT:
-        return Searched(None, mean_scores, scores, weights, n_held_out, n_implied)
-
-    folds = np.flatnonzero(n_held_out)
-    trials = [(i, fold) for i in range(len(candidates)) for fold in folds]
-    run = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(trial)(candidates[i], splits[fold].fit_part, splits[fold].held_out)
-        for i, fold in trials
-    )
-    for (i, fold), score in zip(trials, track(run, "trying settings", total=len(trials))):
-        scores[i, fold] = score
-    mean_scores = np.average(scores[:, folds], axis=1, weights=weights[folds])
-    if np.isnan(mean_scores).all():
-        raise ValueError(f"Every one of the {len(candidates)} candidates scored nan.")
-    best = int(np.nanargmax(mean_scores))
-    return Searched(best, mean_scores, scores, weights, n_held_out, n_implied)
-
-
 def _is_judged_by_default(estimator) -> bool:
     return hasattr(estimator, "fit_predict" if is_clusterer(estimator) else "transform")
 
@@ -362,7 +270,7 @@ def _n_rows(X) -> int:
     return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
-def _as_table(candidates: list[dict], found: Searched) -> dict[str, Any]:
+def _as_table(candidates: list[dict], selected: Selected, weights: np.ndarray) -> dict[str, Any]:
     """``cv_results_`` as scikit-learn lays it out."""
     table: dict[str, Any] = {}
     for name in dict.fromkeys(name for params in candidates for name in params):
@@ -372,15 +280,23 @@ def _as_table(candidates: list[dict], found: Searched) -> dict[str, Any]:
                 column[i] = params[name]
         table[f"param_{name}"] = column
     table["params"] = candidates
-    for fold, column in enumerate(found.scores.T):
-        table[f"split{fold}_test_score"] = column
-    table["mean_test_score"] = found.mean_scores
+    n_splits = len(selected.n_implied)
+    by_fold = np.full((len(candidates), n_splits), np.nan)
+    fold_weights = np.zeros(n_splits)
+    for fold in np.flatnonzero(selected.n_held_out):
+        of_fold = selected.is_judged & (selected.folds == fold)
+        by_fold[:, fold] = np.average(
+            selected.credits[:, of_fold], axis=1, weights=weights[of_fold]
+        )
+        fold_weights[fold] = weights[of_fold].sum()
+    for i, column in enumerate(by_fold.T):
+        table[f"split{i}_test_score"] = column
+    table["mean_test_score"] = selected.scores
     table["std_test_score"] = np.full(len(candidates), np.nan)
-    if found.best_index is not None:
-        folds = np.flatnonzero(found.n_held_out)
-        sq_gaps = (found.scores[:, folds] - found.mean_scores[:, None]) ** 2
-        weights = found.fold_weights[folds]
-        table["std_test_score"] = np.sqrt(np.average(sq_gaps, axis=1, weights=weights))
-    worst_last = np.where(np.isnan(found.mean_scores), -np.inf, found.mean_scores)
+    if selected.chosen is not None:
+        folds = np.flatnonzero(fold_weights)
+        sq_gaps = (by_fold[:, folds] - selected.scores[:, None]) ** 2
+        table["std_test_score"] = np.sqrt(np.average(sq_gaps, axis=1, weights=fold_weights[folds]))
+    worst_last = np.where(np.isnan(selected.scores), -np.inf, selected.scores)
     table["rank_test_score"] = rankdata(-worst_last, method="min").astype(np.int32)
     return table

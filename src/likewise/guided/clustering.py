@@ -191,7 +191,7 @@ class GuidedClustering(
             n_answers=answers.n_answers,
             is_scaled=self.scaler_ is not None,
             why_scaled=why_scaled,
-            trial_names=np.array([str(one) for one in found.names]),
+            trial_names=np.array(found.names, dtype=str),
             trial_scores=found.scores,
             trial_errors=found.errors,
             chosen=found.chosen,

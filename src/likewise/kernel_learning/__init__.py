@@ -7,5 +7,14 @@ from likewise.kernel_learning.npk import NPK
 from likewise.kernel_learning.simple_npk import SimpleNPK
 from likewise.kernel_learning.sklr import SKLR
 from likewise.kernel_learning.spectral import SpectralReweighting
+from likewise.kernel_learning.starts import fit_start
 
-__all__ = ["NPK", "SKLR", "KernelAlignment", "LogDetPairs", "SimpleNPK", "SpectralReweighting"]
+__all__ = [
+    "NPK",
+    "SKLR",
+    "KernelAlignment",
+    "LogDetPairs",
+    "SimpleNPK",
+    "SpectralReweighting",
+    "fit_start",
+]

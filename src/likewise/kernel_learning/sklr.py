@@ -30,19 +30,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise.constraints import Constraints, check_constraints
-from likewise.evaluation import (
-    MIN_HELD_OUT,
-    answer_credits,
-    beats,
-    cross_credits,
-    is_judgeable,
-)
+from likewise.evaluation import ahead_of_first, answer_credits, select
 from likewise.kernel_learning.logdet import Learned, learn_from_answers, violated_answers
 from likewise.kernel_learning.softmax import choices_of, option_chances, option_sq_distances
 from likewise.kernel_learning.softmax_search import fit_choices
 from likewise.kernel_learning.starts import fit_start, map_through
 from likewise.kernels import NystromMap
-from likewise.progress import track
 
 LOSSES = {
     "hinge": "hinge",
@@ -52,7 +45,9 @@ LOSSES = {
     "softmax": "softmax",
 }
 C_DEFAULT = 0.3
-C_RIVALS = {1.0: 1.0, 3.0: 1.0, 0.1: 2.0}  # standard errors by which each must be better
+# Standard errors by which each must be better. A smaller C gives answers up, and what predicts
+# wrong ones no worse may cluster far worse: it has to be better beyond doubt.
+C_RIVALS = {1.0: 1.0, 3.0: 1.0, 0.1: 2.0}
 N_SPLITS = 3
 TRIAL_TOL = 1e-2  # enough to tell one C from another
 BROKEN = 1e-3  # relative: closer to its limit than this an answer counts as honored
@@ -67,10 +62,11 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    start : {"gaussian", "diffusion", "rbf", "linear", "polynomial", "cosine", "precomputed"} or \
-            callable, default="gaussian"
+    start : {"gaussian", "diffusion", "rbf", "linear", "polynomial", "cosine", "coordinates", \
+            "precomputed"} or callable, default="gaussian"
         The kernel to start from. "gaussian" tunes its width to each row's neighborhood; "diffusion"
-        follows the graph of nearest neighbors; "precomputed" takes X as the kernel itself.
+        follows the graph of nearest neighbors; "coordinates" takes X as the coordinates of a start
+        that was made before; "precomputed" takes X as the kernel itself.
     loss : {"hinge", "squared_hinge", "hard", "paper", "softmax"}, default="hinge"
         What a broken answer costs: its violation, the violation squared, everything ("hard": no
         answer may break), or "paper": the published projections, with z-scored features. "softmax"
@@ -408,20 +404,21 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.C is not None:
             return self.C
 
-        splits = list(answers.folds(N_SPLITS, random_state=seed))
+        def trial(C, fit_part, held_out):
+            fitted = self._learn(Y, fit_part, C, max(self.tol, TRIAL_TOL), seed)
+            return answer_credits(Y @ fitted.root, held_out)
 
-        def credits(C):
-            def judge(fit_part, held_out):
-                fitted = self._learn(Y, fit_part, C, max(self.tol, TRIAL_TOL), seed)
-                return answer_credits(Y @ fitted.root, held_out)
-
-            return cross_credits(judge, splits, answers.n_answers)
-
-        if sum(is_judgeable(held_out).sum() for _, held_out in splits) < MIN_HELD_OUT:
-            return C_DEFAULT
-        tried = [credits(C) for C in track((C_DEFAULT, *C_RIVALS), "choosing C")]
-        judged = ~np.isnan(tried).any(axis=0) & (answers.weights > 0)
-        return choose_strength(np.array(tried)[:, judged], answers.weights[judged])
+        strengths = (C_DEFAULT, *C_RIVALS)
+        selected = select(
+            strengths,
+            trial,
+            answers,
+            rule=ahead_of_first(list(C_RIVALS.values())),
+            n_splits=N_SPLITS,
+            random_state=seed,
+            what="choosing C",
+        )
+        return strengths[selected.chosen or 0]
 
     def _learn(self, Y, answers: Constraints, C: float, tol: float, seed: int) -> Learned:
         return learn_from_answers(
@@ -449,17 +446,3 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 "max_iter or tol, or lower C: the answers may contradict each other.",
                 ConvergenceWarning,
             )
-
-
-def choose_strength(credits: np.ndarray, weights: np.ndarray) -> float:
-    """The C that held-out answers prefer, from credits (n_tried, n_answers), the default's first.
-
-    A smaller C gives answers up, and what foretells wrong ones no worse may cluster far worse: it
-    has to be better beyond doubt.
-    """
-    better = {
-        C: float(np.average(rival, weights=weights))
-        for (C, n_errors), rival in zip(C_RIVALS.items(), credits[1:])
-        if beats(rival, credits[0], weights, n_errors=n_errors)
-    }
-    return max(better, key=better.__getitem__, default=C_DEFAULT)

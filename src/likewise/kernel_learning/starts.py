@@ -45,7 +45,7 @@ def fit_start(
     Parameters
     ----------
     start : str or callable
-        As for `likewise.kernels.kernel_function`.
+        As for `likewise.kernels.kernel_function`; "coordinates" takes X itself as it is.
     X : array-like or CSR of shape (n, d)
         Training rows; for "precomputed" their kernel (n, n).
     share : float, default=0.99
@@ -63,6 +63,8 @@ def fit_start(
     """
     if start == "diffusion":
         return diffusion_map(X, **settings)
+    if start == "coordinates":
+        return _own_coordinates(np.eye(X.shape[1]))
     n = X.shape[0]
     if start == "linear" and X.shape[1] < n and not issparse(X):
         return _principal_axes(X, share, by)
@@ -110,5 +112,10 @@ def _principal_axes(X: np.ndarray, share: float, by: Measure) -> NystromMap:
     """The linear kernel of all rows, through the (d, d) matrix that has the same eigenvalues."""
     X = np.asarray(X, dtype=np.float64)
     part = positive_part(X.T @ X, share=share, by=by)
-    unit = np.eye(X.shape[1])  # k(x, unit) = x
-    return NystromMap(kernel_function("linear", unit), unit, part.vectors, part.negative_share)
+    return _own_coordinates(part.vectors, part.negative_share)
+
+
+def _own_coordinates(directions: np.ndarray, negative_share: float = 0.0) -> NystromMap:
+    """The features themselves along directions (d, r)."""
+    unit = np.eye(len(directions))  # k(x, unit) = x
+    return NystromMap(kernel_function("linear", unit), unit, directions, negative_share)
