@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 RUNS ?= 3
 PAPER ?= all
+TABLE ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help venv demo test test-latest lint soak bench reproduce quotes docs clean
@@ -55,8 +56,8 @@ soak: $(VENV)/.dev  ## a million random constraint sets and 20,000 commands: no 
 bench: $(VENV)/.dev  ## time, memory and score beside the peers; writes docs/benchmarks.md
 	@$(BIN)/python -m benchmarks
 
-reproduce: $(VENV)/.dev  ## a paper's tables: make reproduce PAPER=sklr RUNS=3
-	@$(BIN)/likewise reproduce $(PAPER) --runs $(RUNS)
+reproduce: $(VENV)/.dev  ## a paper's tables: make reproduce PAPER=sklr TABLE=figure1 RUNS=3
+	@$(BIN)/python -m experiments $(PAPER) $(TABLE) --runs $(RUNS)
 
 quotes: $(VENV)/.dev  ## renew the figures that pages quote from tables of runs
 	@$(BIN)/python -m docs.tools

@@ -1,7 +1,7 @@
 """`python -m benchmarks.embeddings`: comparisons without features, ours beside cblearn.
 
 Held-out "closer" answers that a space foretells, its seconds of CPU, on the sets and the held-out
-fifth of `likewise reproduce people embedding`. Ours starts from the identity, of full rank, and
+fifth of `python -m experiments people embedding`. Ours starts from the identity, of full rank, and
 chooses its strength; CKL, t-STE and SOE choose a dimension. All choose by answers held out inside
 those they learn from. Sets are read through likewise.datasets: LIKEWISE_DATA names their folder.
 """
@@ -17,10 +17,10 @@ import numpy as np
 
 from benchmarks.environments import methods_file_of, python_of
 from benchmarks.runner import run_worker
+from experiments.people import WITHOUT_FEATURES, draw, split_of
+from experiments.runs import summarize
 from likewise.constraints import Constraints
 from likewise.evaluation import held_out_accuracy
-from likewise.experiments.people import WITHOUT_FEATURES, draw, split_of
-from likewise.experiments.runs import summarize
 from likewise.kernel_learning import SKLR
 
 PEER = "cblearn"

@@ -20,8 +20,8 @@ from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 from sklearn.datasets import make_moons
 
+from experiments.npk import solve_by_clarabel
 from likewise import NPK, Constraints, SimpleNPK
-from likewise.experiments.npk import solve_by_clarabel
 from likewise.kernel_learning.npk_solvers import PairProblem, solve_exactly
 from likewise.kernels import laplacian, neighbor_graph
 from likewise.numerics.elimination import eliminate

@@ -316,7 +316,7 @@ def main():
         text = table(PARTS[name](options))
         print()
         if options.docs is not None:
-            from likewise.experiments.runs import write_section
+            from experiments.runs import write_section
 
             machine = f"{platform.processor() or platform.machine()}, numpy {np.__version__}"
             write_section(options.docs, f"scale-{name}", f"{text}\n\n{machine}.\n")

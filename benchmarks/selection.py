@@ -27,11 +27,11 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.environments import PEERS, python_of
+from experiments import ssc
+from experiments.runs import run_table, write_section
 from likewise import ITML, Constraints, select_constraints
 from likewise.datasets import thin_by_class
 from likewise.evaluation import satisfaction_score
-from likewise.experiments import ssc
-from likewise.experiments.runs import run_table, write_section
 
 ROUNDS = (1, 25, 50)  # of the literal loop that are timed
 RESULTS = Path("results/ssc/sessions.csv")
@@ -126,7 +126,7 @@ def grow_pool(options):
 
 
 def ask(options):
-    """Sessions of `likewise reproduce ssc sessions`, and COBRAS on the same rows and seeds."""
+    """Sessions of `python -m experiments ssc sessions`, and COBRAS on the same rows and seeds."""
     table = next(table for table in ssc.TABLES if table.name == "sessions")
     n_seeds = 1 if options.smallest else options.seeds
     wanted = [

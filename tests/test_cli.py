@@ -257,8 +257,6 @@ def test_contradictions_are_told_and_do_not_stop_the_work(iris, capsys):
         (("check", "iris.csv", "-c", "answers.csv", "-k", 3, "-o", "o.npy"), "must end in one of"),
         (("apply", "junk.npy", "iris.csv"), "junk.npy"),
         (("frobnicate",), "No such command"),
-        (("reproduce", "nothing"), "no experiments for 'nothing', only for sklr"),
-        (("reproduce", "sklr", "figure9"), "sklr has no table 'figure9', only"),
     ],
 )
 def test_a_mistake_is_one_line_and_a_failing_exit(iris, capsys, monkeypatch, arguments, words):

@@ -6,12 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from likewise.constraints import (
-    Constraints,
-    draw_bagged_sets,
-    draw_components,
-    draw_sklr_answers,
-)
+from likewise.constraints import Constraints
 
 labels = st.lists(st.integers(0, 4), min_size=1, max_size=15)
 seeds = st.integers(0, 2**31 - 1)
@@ -103,39 +98,3 @@ def test_partial_labels_say_all_and_only_what_they_imply(y):
     pairs = np.array([(i, j) for i in range(len(y)) for j in range(i)]).reshape(-1, 2)
     expected = [0 if -1 in (y[i], y[j]) else 1 if y[i] == y[j] else -1 for i, j in pairs]
     assert_array_equal(c.closure().known(pairs), expected)
-
-
-def test_sklr_answers_count_as_in_the_paper():
-    y = np.repeat([0, 1, 2, 3], 50)
-    pairs, triples = draw_sklr_answers(y, n_labelled=10, n_undecided=20, random_state=0)
-    assert len(pairs.must_link) == len(pairs.cannot_link) == 4 * 45
-    assert len(triples.odd_one_out) == 360
-    assert len(triples.undecided) == 20
-    assert len(pairs.touched_rows()) == 40
-    assert all(is_right(answer, y) for c in (pairs, triples) for answer in c.answers())
-    with pytest.raises(ValueError, match="n_labelled=51, but class 0 has only 50 rows"):
-        draw_sklr_answers(y, n_labelled=51)
-
-
-@pytest.mark.parametrize(("amount", "share"), [("little", 0.9), ("much", 0.7)])
-def test_npk_answers_leave_the_named_share_of_components(amount, share, seed):
-    y = np.random.RandomState(seed).randint(3, size=150)
-    c = draw_components(y, amount, random_state=seed)
-    assert c.closure().n_components == round(share * 150)
-    assert len(c.must_link) == len(c.cannot_link)
-    assert all(is_right(answer, y) for answer in c.answers())
-
-
-def test_npk_answers_are_refused_where_they_cannot_be_drawn():
-    with pytest.raises(ValueError, match="10 classes cannot fall into 7 components"):
-        draw_components(np.arange(10), "much")
-    with pytest.raises(ValueError, match="'little' or 'much'"):
-        draw_components([0, 0], "some")
-
-
-def test_bagged_sets_have_one_to_a_hundred_pairs_and_both_ends_occur():
-    y = np.random.RandomState(0).randint(3, size=40)
-    sizes = [c.n_answers for c in draw_bagged_sets(y, n_sets=2000, random_state=0)]
-    assert min(sizes) == 1
-    assert max(sizes) == 100
-    assert abs(np.mean(sizes) - 50.5) < 3

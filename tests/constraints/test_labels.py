@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from experiments.drawn_answers import draw_bagged_sets, draw_components, draw_sklr_answers
 from likewise import Constraints
-from likewise.constraints import draw_bagged_sets, draw_components, draw_sklr_answers
 from likewise.constraints.labels import class_codes
 from likewise.datasets import load_wine
 

@@ -8,9 +8,9 @@ from sklearn.datasets import load_digits
 
 torch = pytest.importorskip("torch")
 
+from experiments import deep  # noqa: E402
+from experiments.runs import reproduce  # noqa: E402
 from likewise.constraints import Constraints  # noqa: E402
-from likewise.experiments import deep  # noqa: E402
-from likewise.experiments.runs import reproduce  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 SMALL = {"widths": (20, 5), "max_epochs": 2, "device": "cpu", "n_init": 2}

@@ -7,10 +7,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs
 
+from experiments import duals, duals_doubts, duals_metrics
+from experiments.runs import find_tables, reproduce
 from likewise import Constraints
 from likewise.datasets import Dataset, make_metric_clusters
-from likewise.experiments import duals, duals_doubts, duals_metrics
-from likewise.experiments.runs import find_tables, reproduce
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from experiments import guided
 from likewise.constraints import Constraints
-from likewise.experiments import guided
 
 
 def record(data, method, ari, **more):

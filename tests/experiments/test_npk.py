@@ -8,10 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 from sklearn.metrics import rand_score
 
-from likewise.constraints import Constraints, draw_components
+from experiments import npk
+from experiments.drawn_answers import draw_components
+from experiments.runs import find_tables, reproduce
+from likewise.constraints import Constraints
 from likewise.datasets import Dataset, make_double_spiral
-from likewise.experiments import npk
-from likewise.experiments.runs import find_tables, reproduce
 from likewise.kernels import linear
 
 

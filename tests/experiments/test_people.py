@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from experiments import people
+from experiments.runs import find_tables, reproduce
 from likewise.constraints import Constraints
 from likewise.datasets import Dataset
-from likewise.experiments import people
-from likewise.experiments.runs import find_tables, reproduce
 
 N = 40
 CLOSER = people.WITHOUT_FEATURES
@@ -155,7 +155,7 @@ def test_trusting_finds_slips_and_not_trusting_finds_none(made):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_every_table_is_made_and_read_again(made, tmp_path, monkeypatch):
     tables = find_tables("people")["people"]
-    monkeypatch.setattr("likewise.experiments.runs.provenance", lambda table: "made")
+    monkeypatch.setattr("experiments.runs.provenance", lambda table: "made")
     monkeypatch.setattr(people, "PANELS", {"lazy": people.PANELS["lazy"]})
     monkeypatch.setattr(people, "MARGINS", ("hard",))
     monkeypatch.setattr(people, "NOISE", (0.0,))

@@ -10,9 +10,11 @@ import textwrap
 
 import pytest
 
-from likewise.experiments import runs
-from likewise.experiments.runs import Table, find_tables, markdown, run_table, write_section
+from experiments import runs
+from experiments.__main__ import main
+from experiments.runs import Table, find_tables, markdown, run_table, write_section
 
+HERE = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 CELLS = [{"data": data, "method": method} for data in ("a", "b") for method in ("one", "two")]
 
 
@@ -58,7 +60,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
         textwrap.dedent("""
         import os, signal, sys
         from pathlib import Path
-        from likewise.experiments.runs import Table, run_table
+        from experiments.runs import Table, run_table
 
         def run(*, cell, seed):
             if cell == 2 and sys.argv[1] == "die":
@@ -74,7 +76,9 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
 
     def start(how):
         command = [sys.executable, "-u", str(script), how]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            command, cwd=tmp_path, env=HERE, capture_output=True, text=True, check=False
+        )
 
     killed = start("die")
     assert killed.returncode == -signal.SIGKILL
@@ -158,6 +162,32 @@ def test_unknown_papers_and_tables_are_answered_with_the_known_ones():
         find_tables("sklr", "figure9")
     assert [table.name for table in find_tables("sklr", "noise")["sklr"]] == ["noise"]
     assert len(find_tables("all")["sklr"]) > 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nothing"], "error: There are no experiments for 'nothing', only for sklr"),
+        (["sklr", "figure9"], "error: sklr has no table 'figure9', only"),
+    ],
+)
+def test_the_command_ends_in_one_line_for_an_unknown_name(arguments, message, capsys):
+    assert main(arguments) == 1
+    printed = capsys.readouterr()
+    assert printed.err.startswith(message)
+    assert len(printed.err.splitlines()) == 1
+    assert not printed.out
+
+
+def test_the_command_runs_a_table_says_how_many_runs_and_resumes(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(runs, "find_tables", lambda *_: {"paper": [make_table(score)]})
+    command = ["paper", "made", "--results", str(tmp_path), "--runs"]
+    assert main([*command, "2"]) == 0
+    assert "8 runs, seeds 0 to 1." in capsys.readouterr().out
+    lines = (tmp_path / "paper" / "made.csv").read_text().splitlines()
+    assert main([*command, "3"]) == 0
+    assert "12 runs, seeds 0 to 2." in capsys.readouterr().out
+    assert (tmp_path / "paper" / "made.csv").read_text().splitlines()[: len(lines)] == lines
 
 
 def test_a_missing_set_is_one_line_that_names_the_variable(tmp_path, monkeypatch):

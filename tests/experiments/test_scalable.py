@@ -7,10 +7,10 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import make_blobs
 
+from experiments import scalable
+from experiments.runs import find_tables, reproduce
 from likewise.constraints import Constraints
 from likewise.evaluation import separation_score
-from likewise.experiments import scalable
-from likewise.experiments.runs import find_tables, reproduce
 from likewise.kernels import rbf, rbf_theta
 
 CACHES = (scalable.load, scalable.score_start, scalable.eigenvectors, scalable.start_at)

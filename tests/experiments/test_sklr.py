@@ -5,10 +5,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs
 
+from experiments import sklr, sklr_scale
+from experiments.runs import find_tables, reproduce
 from likewise.constraints import Constraints
 from likewise.datasets import Dataset
-from likewise.experiments import sklr, sklr_scale
-from likewise.experiments.runs import find_tables, reproduce
 from likewise.kernel_learning.logdet import learn_metric, problem_rows
 
 
@@ -119,7 +119,7 @@ def test_both_forms_measure_every_step(monkeypatch, form):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_table_with_a_figure_is_told_drawn_and_written_to_its_page(made, tmp_path, monkeypatch):
-    from likewise.experiments import runs
+    from experiments import runs
 
     monkeypatch.setattr(runs, "fetch", lambda name: made)
     monkeypatch.setattr(sklr, "UNDECIDED", (0, 10))

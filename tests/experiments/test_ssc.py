@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.datasets import make_blobs
 
+from experiments import ssc
+from experiments.runs import find_tables, reproduce
 from likewise.constraints import Constraints
-from likewise.experiments import ssc
-from likewise.experiments.runs import find_tables, reproduce
 
 
 @pytest.fixture

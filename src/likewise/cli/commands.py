@@ -80,7 +80,7 @@ def demo(output: str, answers: int, random_state: int) -> None:
 
     Takes about a quarter of a minute, needs no data of yours, and leaves a report to look at.
     """
-    from likewise.experiments.demo import run_demo
+    from likewise.cli.demo import run_demo
 
     run_demo(Path(output), n_answers=answers, random_state=random_state, say=click.echo)
 
@@ -257,7 +257,7 @@ def check(
     from likewise.constraints import Constraints
     from likewise.duals import check_answers
     from likewise.files.row_file import check_ending, read_rows, write_records
-    from likewise.guided.features import fit_scaler
+    from likewise.guided import fit_scaler
 
     if output is not None:
         check_ending(output, (".csv", ".json"))
@@ -341,7 +341,7 @@ def select(
         output = "-"
     from likewise.constraints import Constraints
     from likewise.files.row_file import check_ending, read_rows, write_records
-    from likewise.guided.features import fit_scaler
+    from likewise.guided import fit_scaler
     from likewise.selection import select_constraints
 
     if output not in (None, "-"):
@@ -408,46 +408,6 @@ def apply(
     write_clusters(output, fitted.predict(rows.X), rows.ids)
     if output != "-":
         tell(f"clusters in {output}")
-
-
-@commands.command()
-@click.argument("paper")
-@click.argument("table", required=False)
-@click.option(
-    "--runs",
-    default=3,
-    show_default=True,
-    type=click.IntRange(0),
-    help="Repetitions; 0 tells what was run before.",
-)
-@click.option(
-    "--results",
-    default="results",
-    show_default=True,
-    type=click.Path(file_okay=False),
-    help="Folder of the runs.",
-)
-@click.option("--docs", type=click.Path(file_okay=False), help="Also write tables to pages here.")
-@click.option(
-    "--jobs", default=1, show_default=True, metavar="N", help="Processes; -1 is one a core."
-)
-def reproduce(
-    paper: str, table: str | None, runs: int, results: str, docs: str | None, jobs: int
-) -> None:
-    """Make the tables of PAPER again, or one TABLE.
-
-    \b
-    likewise reproduce sklr --runs 3
-    likewise reproduce all --runs 0
-
-    PAPER is the name of a page in docs/experiments, or all; a name that is none of them is answered
-    with those there are. What the results folder already has is not run again.
-    """
-    from likewise.experiments.runs import reproduce as run_tables
-
-    pages = None if docs is None else Path(docs)
-    folders: dict = {"results": Path(results), "docs": pages}
-    run_tables(paper, table, n_runs=runs, n_jobs=jobs, say=click.echo, **folders)
 
 
 def _cluster_on_dask(

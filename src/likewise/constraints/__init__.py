@@ -8,13 +8,8 @@ from likewise.constraints.check import (
 )
 from likewise.constraints.closure import Closure
 from likewise.constraints.conflicts import Conflict, Conflicts
+from likewise.constraints.labels import check_all_labelled
 from likewise.constraints.model import Answer, Constraints, InconsistentConstraints
-from likewise.constraints.protocols import (
-    SKLRAnswers,
-    draw_bagged_sets,
-    draw_components,
-    draw_sklr_answers,
-)
 from likewise.constraints.quality import coherence, informativeness
 from likewise.constraints.splitting import Split
 
@@ -25,13 +20,10 @@ __all__ = [
     "Conflicts",
     "Constraints",
     "InconsistentConstraints",
-    "SKLRAnswers",
     "Split",
+    "check_all_labelled",
     "check_constraints",
     "coherence",
-    "draw_bagged_sets",
-    "draw_components",
-    "draw_sklr_answers",
     "fit_and_label",
     "informativeness",
     "refuse_answers_as_y",

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from likewise.constraints import Constraints, check_constraints
 from likewise.duals.dissimilarity import dissimilarity_matrix, len_of
 from likewise.duals.medoids import prepare, price_sets
-from likewise.duals.pairs import Pairs, pairs_of
+from likewise.duals.pairs import pairs_of
 from likewise.progress import track
 
 METRICS = ("euclidean", "manhattan", "chebyshev", "mahalanobis", "cosine")
@@ -126,25 +126,26 @@ def metric_fitness(
     seed = rng.randint(2**31 - 1)
     learned = [name for name, metric in chosen.items() if is_unfitted(metric)]
     sets = draw_sets(constraints, pairs_only, n_sets, rng, held_out=bool(learned))
-    judged = [pairs_of(judged) for _, judged in sets]
+    judged = [judged for _, judged in sets]
     shares, counts = np.empty((2, len(sets), len(chosen)))
     for column, (name, metric) in enumerate(track(list(chosen.items()), "judging metrics")):
         if name in learned:
             for row, (fit_part, _) in enumerate(sets):
                 space = clone(metric).fit(X, constraints=fit_part)
                 D = dissimilarity_matrix(X, space)
-                found = judge(D, judged[row : row + 1], n_clusters, eps, n_jobs, seed)
+                found = fitness_of_sets(D, judged[row : row + 1], n_clusters, eps, n_jobs, seed)
                 shares[row, column], counts[row, column] = found[0][0], found[1][0]
         else:
             D = dissimilarity_matrix(X, metric)
-            shares[:, column], counts[:, column] = judge(D, judged, n_clusters, eps, n_jobs, seed)
+            found = fitness_of_sets(D, judged, n_clusters, eps, n_jobs, seed)
+            shares[:, column], counts[:, column] = found
     return rank(list(chosen), shares, counts)
 
 
-def judge(D, sets: Sequence[Pairs], n_clusters, eps, n_jobs, seed) -> tuple:
+def fitness_of_sets(D, sets: Sequence[Constraints], n_clusters, eps, n_jobs, seed) -> tuple:
     """Share of pairs that cost nothing, and equation (20), for each set: two arrays (n_sets,)."""
     prepared = prepare(D, n_clusters, check_random_state(seed))
-    found = price_sets(prepared, sets, eps, widths=WIDTHS, n_jobs=n_jobs)
+    found = price_sets(prepared, list(map(pairs_of, sets)), eps, widths=WIDTHS, n_jobs=n_jobs)
     free = [np.mean(one.prices == 0) for one in found]
     zeros = [np.count_nonzero(one.multipliers == 0) for one in found]
     return np.array(free), np.array(zeros)

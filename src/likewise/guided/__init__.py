@@ -2,5 +2,6 @@
 
 from likewise.guided.account import GuidedReport
 from likewise.guided.clustering import GuidedClustering
+from likewise.guided.features import fit_scaler
 
-__all__ = ["GuidedClustering", "GuidedReport"]
+__all__ = ["GuidedClustering", "GuidedReport", "fit_scaler"]

@@ -1,4 +1,4 @@
-"""The experiments of hoi2007, and ours beside them: `likewise reproduce npk [TABLE]`.
+"""The experiments of hoi2007, and ours beside them: `python -m experiments npk [TABLE]`.
 
 The paper shows bars and one curve; its text names a few figures, which stand beside ours. Every set
 is z-scored: the paper does not say. All methods end in k-means in their space, kernel k-means being
@@ -16,12 +16,13 @@ import numpy as np
 from sklearn.metrics import rand_score
 from sklearn.preprocessing import StandardScaler
 
+from experiments.drawn_answers import draw_components
+from experiments.figures import draw_bars, draw_curves, draw_points
+from experiments.runs import Record, Table
 from likewise.cluster import KernelKMeans
-from likewise.constraints import Constraints, draw_components
+from likewise.constraints import Constraints
 from likewise.datasets import Dataset, fetch, make_chessboard, make_double_spiral
 from likewise.evaluation import satisfaction_score
-from likewise.experiments.figures import draw_bars, draw_curves, draw_points
-from likewise.experiments.runs import Record, Table
 from likewise.kernel_learning import NPK, KernelAlignment, LogDetPairs, SimpleNPK
 from likewise.kernels import laplacian, linear, neighbor_graph, rbf, rbf_theta
 from likewise.metric_learning import MMC, RCA

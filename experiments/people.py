@@ -1,4 +1,4 @@
-"""What people's answers can do: `likewise reproduce people [TABLE]`.
+"""What people's answers can do: `python -m experiments people [TABLE]`.
 
 Held out is a fixed fifth of the questions (a question: the rows it asks about, in any order); its
 hash stands below, and data that give another are refused. Strength and sharpness are chosen inside
@@ -14,11 +14,11 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.preprocessing import StandardScaler
 
+from experiments.figures import draw_curves
+from experiments.runs import Table
 from likewise.constraints import Constraints
 from likewise.datasets import constraints_of, fetch, thin_by_class
 from likewise.evaluation import held_out_accuracy
-from likewise.experiments.figures import draw_curves
-from likewise.experiments.runs import Table
 from likewise.kernel_learning import SKLR
 
 THINGS, FEATURES = "triplets_things_odd_one_out", "things_features"

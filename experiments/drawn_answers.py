@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from likewise.constraints.labels import check_all_labelled
-from likewise.constraints.model import Constraints
+from likewise.constraints import Constraints, check_all_labelled
 
 SHARE_OF_COMPONENTS = {"little": 0.9, "much": 0.7}
 

@@ -9,16 +9,14 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
+from experiments.drawn_answers import draw_bagged_sets
+from experiments.figures import draw_bars, draw_points
+from experiments.runs import Record
+from experiments.sklr import load
 from likewise.cluster import MPCKMeans
 from likewise.constraints import Constraints
-from likewise.constraints.protocols import draw_bagged_sets
 from likewise.datasets import constraints_of, fetch, make_metric_clusters
-from likewise.duals import constraint_prices, dissimilarity_matrix
-from likewise.duals.fitness import judge
-from likewise.duals.pairs import pairs_of
-from likewise.experiments.figures import draw_bars, draw_points
-from likewise.experiments.runs import Record
-from likewise.experiments.sklr import load
+from likewise.duals import constraint_prices, dissimilarity_matrix, fitness_of_sets
 
 METRICS = ("euclidean", "manhattan", "chebyshev", "mahalanobis")
 EPS = 0.1
@@ -83,8 +81,7 @@ def run_fitness(*, data: str, metric: str, seed: int) -> dict[str, float]:
     """Fitness over many sets of pairs, and the ARI of the unsupervised medoids."""
     X, y = load_for_metrics(data, seed)
     D = distances_of(data, X, metric)
-    sets = [pairs_of(c) for c in bagged(y, seed)]
-    shares, counts = judge(D, sets, len(np.unique(y)), EPS, None, seed)
+    shares, counts = fitness_of_sets(D, bagged(y, seed), len(np.unique(y)), EPS, None, seed)
     alone = constraint_prices(
         D,
         Constraints(len(y)),
@@ -180,7 +177,7 @@ def run_published_fitness(*, data: str, pairs: int, metric: str, seed: int) -> d
     X, y = load(PUBLISHED[data], None, seed)
     answers = constraints_of(fetch_once("randel_ssc_constraints"), f"{data}{pairs}")
     D = distances_of(PUBLISHED[data], X, metric)
-    shares, counts = judge(D, [pairs_of(answers)], len(np.unique(y)), EPS, None, seed)
+    shares, counts = fitness_of_sets(D, [answers], len(np.unique(y)), EPS, None, seed)
     return {
         "share": float(shares[0]),
         "count": float(counts[0]),

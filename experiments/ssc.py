@@ -1,4 +1,4 @@
-"""The tables of rao2013, and questions chosen well: `likewise reproduce ssc [TABLE]`.
+"""The tables of rao2013, and questions chosen well: `python -m experiments ssc [TABLE]`.
 
 Tables 1 to 3: pairs come from the training images alone, all images are clustered together, and the
 test images are scored. k-means, SSC-rand, SSC-OLDML and SSC-active start from the same centers;
@@ -18,16 +18,14 @@ import numpy as np
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.metrics import adjusted_rand_score, rand_score
 
+from experiments.runs import Record, Table, summarize
 from likewise.cluster import MPCKMeans
 from likewise.constraints import Constraints
 from likewise.datasets import fetch, load_digits, load_wine, thin_by_class
 from likewise.evaluation import kmeans_error, pair_f1_score
-from likewise.experiments.runs import Record, Table, summarize
-from likewise.guided import GuidedClustering
-from likewise.guided.features import fit_scaler
+from likewise.guided import GuidedClustering, fit_scaler
 from likewise.kernel_learning import SKLR
 from likewise.selection import next_questions, select_constraints
-from likewise.selection.questions import STRATEGIES
 
 N_SELECT = 50
 POOL = 250  # pairs of each kind
@@ -53,6 +51,7 @@ N_ANSWERS, REFIT = 200, 25
 AFTER = (50, 100, 150, 200)
 NOISE, UNSURE = 0.1, 0.1  # shares of wrong answers and of "can't tell" of a hasty annotator
 RANDOM_SHARE = 0.1
+STRATEGIES = ("expected-change", "uncertainty", "farthest-first", "min-max", "random")
 
 
 def run_table(*, data: str, measure: str, method: str, seed: int) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""The experiments of randel2021, and ours around them: `likewise reproduce duals [TABLE]`.
+"""The experiments of randel2021, and ours around them: `python -m experiments duals [TABLE]`.
 
 The paper prints figures and no numbers for these sections, so what its text says of them stands on
 the page beside ours. Metrics are compared by k-medoids, as there; its 500 sets of constraints for
@@ -11,10 +11,7 @@ from functools import lru_cache, partial
 import numpy as np
 from sklearn.cluster import KMeans
 
-from likewise.constraints import Constraints
-from likewise.datasets import constraints_of
-from likewise.duals import MovedPoints, move_points
-from likewise.experiments.duals_doubts import (
+from experiments.duals_doubts import (
     DOUBT_SETS,
     DOUBTED_KINDS,
     DOUBTS,
@@ -25,7 +22,7 @@ from likewise.experiments.duals_doubts import (
     run_eps,
     run_filter,
 )
-from likewise.experiments.duals_metrics import (
+from experiments.duals_metrics import (
     MAX_PAIRS,
     METRICS,
     N_SETS,
@@ -42,9 +39,12 @@ from likewise.experiments.duals_metrics import (
     run_fitness,
     run_published_fitness,
 )
-from likewise.experiments.figures import draw_curves
-from likewise.experiments.runs import Table
-from likewise.experiments.sklr import load
+from experiments.figures import draw_curves
+from experiments.runs import Table
+from experiments.sklr import load
+from likewise.constraints import Constraints
+from likewise.datasets import constraints_of
+from likewise.duals import MovedPoints, move_points
 
 MOVED = {"iris": 15, "seeds": 20, "optdigits": 400}  # violated pairs
 N_TRAIN_DIGITS = 3823

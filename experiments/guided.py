@@ -1,4 +1,4 @@
-"""What the front door promises, measured: `likewise reproduce guided [TABLE]`.
+"""What the front door promises, measured: `python -m experiments guided [TABLE]`.
 
 There is no paper behind these. Sets with an even place in the list of labelled sets were used to
 tune the front door, the others were not, and the two halves are reported apart. Sets beyond 1,000
@@ -19,12 +19,11 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
+from experiments.runs import Record, Table, summarize
 from likewise.constraints import Constraints
 from likewise.datasets import Dataset, labelled_sets, load_digits
 from likewise.evaluation import free_row_score
-from likewise.experiments.runs import Record, Table, summarize
-from likewise.guided import GuidedClustering
-from likewise.guided.features import fit_scaler
+from likewise.guided import GuidedClustering, fit_scaler
 from likewise.metric_learning import ITML
 
 N_INIT = 10

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from likewise.experiments.runs import summarize
+from experiments.runs import summarize
 
 SIZE = (3.2, 2.5)  # inches of one panel
 

@@ -1,4 +1,4 @@
-"""Tables 2 and 3 of randel2021, and what beats them: `likewise reproduce deep [TABLE]`.
+"""Tables 2 and 3 of randel2021, and what beats them: `python -m experiments deep [TABLE]`.
 
 Made for a GPU: on one, a run takes seconds. Of MNIST and Fashion-MNIST the 60,000 training images
 are clustered with 6,000 random pairs, of the others all rows with a tenth as many pairs, as in the
@@ -19,10 +19,10 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score
 
+from experiments.runs import Table
 from likewise.constraints import Constraints
 from likewise.datasets import fetch
 from likewise.deep import DeepConstrainedClustering
-from likewise.experiments.runs import Table
 from likewise.model_file import load_model, save_model
 
 N_TRAIN = 60_000

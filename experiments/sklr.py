@@ -1,4 +1,4 @@
-"""The experiments of amid2015, and ours beside them: `likewise reproduce sklr [TABLE]`.
+"""The experiments of amid2015, and ours beside them: `python -m experiments sklr [TABLE]`.
 
 The paper prints curves and no numbers, so no figure of it stands beside ours. Every set is
 z-scored, as the authors' code does. Clusters are k-means in the learned space, which is kernel
@@ -17,13 +17,13 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
+from experiments.drawn_answers import SKLRAnswers, draw_sklr_answers
+from experiments.figures import draw_curves, draw_maps
+from experiments.runs import Record, Table
+from experiments.sklr_scale import FORMS, SCALE_DATA, SCALE_MEASURES, run_scale
 from likewise.cluster import KernelKMeans, KernelMeanShift, kernel_affinity
 from likewise.constraints import Constraints
-from likewise.constraints.protocols import SKLRAnswers, draw_sklr_answers
 from likewise.datasets import fetch, labelled_sets, thin_by_class
-from likewise.experiments.figures import draw_curves, draw_maps
-from likewise.experiments.runs import Record, Table
-from likewise.experiments.sklr_scale import FORMS, SCALE_DATA, SCALE_MEASURES, run_scale
 from likewise.kernel_learning import SKLR, LogDetPairs
 from likewise.metric_learning import ITML, LSML
 

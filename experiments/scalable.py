@@ -1,4 +1,4 @@
-"""The experiments of yeung2007, and ours beside them: `likewise reproduce scalable [TABLE]`.
+"""The experiments of yeung2007, and ours beside them: `python -m experiments scalable [TABLE]`.
 
 J, the mean distance across classes over that inside them, is the paper's only measure. What it does
 not say, and what we took: an RBF kernel whose width is the mean squared distance, eigenvalues above
@@ -17,13 +17,12 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 
+from experiments.figures import draw_linked_points
+from experiments.runs import Record, Table
 from likewise.constraints import Constraints
 from likewise.datasets import fetch, make_xor
 from likewise.evaluation import separation_score
-from likewise.experiments.figures import draw_linked_points
-from likewise.experiments.runs import Record, Table
 from likewise.kernel_learning import SpectralReweighting
-from likewise.kernel_learning.spectral import mean_sq_differences, weigh_directions
 from likewise.kernels import rbf, rbf_theta, sq_distance_blocks
 from likewise.metric_learning import RCA
 from likewise.numerics.psd import positive_part
@@ -172,9 +171,10 @@ def score_start(data: str, method: str) -> float:
 def full_method(data: str, answers: Constraints) -> np.ndarray:
     """Coordinates (n, q) by the basic method: every row a landmark, so that the map is I."""
     vectors, values = eigenvectors(data)
-    weights = np.ones(len(answers.must_link))
-    spread = mean_sq_differences(vectors, answers.must_link, weights, default=1.0)
-    return vectors * weigh_directions(values, spread, np.ones(len(values)), FLOOR)
+    i, j = answers.must_link.T
+    spread = np.square(vectors[i] - vectors[j]).mean(axis=0)
+    weights = 1 / np.maximum(spread, FLOOR * spread.max())
+    return vectors * (np.sqrt(values).sum() / weights.sum() * weights)  # equation (4)
 
 
 @lru_cache

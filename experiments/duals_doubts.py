@@ -10,9 +10,9 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, average_precision_score
 from sklearn.preprocessing import StandardScaler
 
+from experiments.sklr import load
 from likewise.constraints import Constraints
 from likewise.duals import constraint_prices, filter_constraints, suspect_answers
-from likewise.experiments.sklr import load
 from likewise.kernel_learning import SKLR
 from likewise.metric_learning import ITML
 

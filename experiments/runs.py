@@ -68,7 +68,7 @@ def find_tables(paper: str, table: str | None = None) -> dict[str, list[Table]]:
         raise ValueError(f"There are no experiments for {paper!r}, only for {', '.join(PAPERS)}.")
     found = {}
     for name in PAPERS if paper == "all" else (paper,):
-        tables = import_module(f"likewise.experiments.{name}").TABLES
+        tables = import_module(f"experiments.{name}").TABLES
         found[name] = [one for one in tables if table in (None, one.name)]
         if not found[name]:
             known = ", ".join(one.name for one in tables)

@@ -1,0 +1,41 @@
+"""The command `python -m experiments`; see experiments/__init__.py."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from experiments.runs import PAPERS, reproduce
+from likewise.progress import show_progress
+
+ROOT = Path(__file__).parents[1]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run tables; an unknown paper, table or data set is one line on stderr."""
+    parser = argparse.ArgumentParser(prog="python -m experiments", description=main.__doc__)
+    parser.add_argument("paper", help=f"all, or one of {', '.join(PAPERS)}")
+    parser.add_argument("table", nargs="?", help="one of its tables  [default: all]")
+    parser.add_argument("--runs", type=int, default=3, help="runs per cell; 0 shows what there is")
+    parser.add_argument("--results", type=Path, default=ROOT / "results", help="folder of the runs")
+    parser.add_argument("--docs", type=Path, help="also write the tables to pages in this folder")
+    parser.add_argument("--jobs", type=int, default=1, help="processes; -1 is one per core")
+    options = parser.parse_args(arguments)
+    show_progress()
+    try:
+        reproduce(
+            options.paper,
+            options.table,
+            n_runs=options.runs,
+            results=options.results,
+            docs=options.docs,
+            n_jobs=options.jobs,
+            say=print,
+        )
+    except (ValueError, OSError, ImportError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
