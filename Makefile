@@ -2,7 +2,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 RUNS ?= 3
 PAPER ?= all
 TABLE ?=
@@ -13,21 +12,27 @@ TABLE ?=
 help:  ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
 
+# What a step writes is kept in a log and shown only if the step fails: $(call quietly,LOG,COMMAND).
+comma := ,
+quietly = { $(2); } >$(1) 2>&1 || { cat $(1); echo "that failed; what it wrote is above and in $(1)"; exit 1; }
+install = $(call quietly,$(1)/pip.log,$(1)/bin/python -m pip --disable-pip-version-check install $(2))
+
 # One environment, two depths: "core" is what a user installs, "dev" adds the pinned tools.
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "likewise needs Python 3.11 or newer; $(PYTHON) is older. Try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
+	@echo "making $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
 $(VENV)/.core: pyproject.toml | $(VENV)/.made
-	@test -e $(VENV)/.dev || { echo "installing likewise into $(VENV) ..."; $(PIP) install -e '.[plot]'; }
+	@test -e $(VENV)/.dev || { echo "installing likewise into $(VENV) (about a minute)"; $(call install,$(VENV),-e '.[plot]'); }
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml requirements/ci.txt requirements/cpu.txt | $(VENV)/.made
-	@echo "installing the pinned developer environment into $(VENV) ..."
-	@$(PIP) install -r requirements/ci.txt -r requirements/cpu.txt
-	@$(PIP) install --no-deps -e .
+	@echo "installing the pinned developer environment into $(VENV) (a few minutes)"
+	@$(call install,$(VENV),-r requirements/ci.txt -r requirements/cpu.txt)
+	@$(call install,$(VENV),--no-deps -e .)
 	@touch $@
 
 venv: $(VENV)/.dev  ## everything a developer needs, in .venv
@@ -36,17 +41,21 @@ demo: $(VENV)/.core  ## cluster bundled data before and after some answers
 	@$(BIN)/likewise demo
 
 lint: $(VENV)/.dev  ## ruff, mypy, import-linter
-	@$(BIN)/ruff check .
-	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy
-	@$(BIN)/lint-imports
+	@echo "checking style"
+	@$(call quietly,$(VENV)/style.log,$(BIN)/ruff check . && $(BIN)/ruff format --check .)
+	@echo "checking types"
+	@$(call quietly,$(VENV)/types.log,$(BIN)/mypy)
+	@echo "checking imports"
+	@$(call quietly,$(VENV)/imports.log,$(BIN)/lint-imports)
 
 test: $(VENV)/.dev lint  ## lint and all tests, with the pinned versions
+	@echo "running the tests (up to ten minutes)"
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2
 
 test-latest:  ## the same tests with the newest release of everything, in .venv-latest
+	@echo "making .venv-latest and installing the newest release of everything (a few minutes)"
 	@$(PYTHON) -m venv .venv-latest
-	@.venv-latest/bin/python -m pip --disable-pip-version-check -q install -U -e '.[dev,deep]'
+	@$(call install,.venv-latest,-U -e '.[dev$(comma)deep]')
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-latest/bin/pytest -n 2
 
 soak: $(VENV)/.dev  ## a million random constraint sets and 20,000 commands: no crash but named errors

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from likewise import progress
-from likewise.progress import show_progress, track
+from likewise.progress import in_words, seconds_left, show_progress, track
 
 
 @pytest.fixture
@@ -76,13 +76,13 @@ def test_a_log_gets_lines_at_doubling_times_and_one_at_the_end(clock, capfd):
         clock.seconds += 1
     assert capfd.readouterr().err.splitlines() == [
         "projecting [x]: 0 of 100 after 0 s",
-        "projecting [x]: 1 of 100 after 1 s",
-        "projecting [x]: 2 of 100 after 2 s",
-        "projecting [x]: 4 of 100 after 4 s",
-        "projecting [x]: 8 of 100 after 8 s",
-        "projecting [x]: 16 of 100 after 16 s",
-        "projecting [x]: 32 of 100 after 32 s",
-        "projecting [x]: 64 of 100 after 64 s",
+        "projecting [x]: 1 of 100 after 1 s, about 99 s left",
+        "projecting [x]: 2 of 100 after 2 s, about 98 s left",
+        "projecting [x]: 4 of 100 after 4 s, about 96 s left",
+        "projecting [x]: 8 of 100 after 8 s, about 92 s left",
+        "projecting [x]: 16 of 100 after 16 s, about 84 s left",
+        "projecting [x]: 32 of 100 after 32 s, about 68 s left",
+        "projecting [x]: 64 of 100 after 64 s, about 36 s left",
         "projecting [x]: 100 of 100 after 100 s",
     ]
 
@@ -95,7 +95,7 @@ def test_a_loop_shorter_than_the_delay_shows_nothing(clock, capfd, monkeypatch):
     for _ in track(range(7), "dawdling"):
         clock.seconds += 1
     assert capfd.readouterr().err.splitlines() == [
-        "dawdling: 5 of 7 after 5 s",
+        "dawdling: 5 of 7 after 5 s, about 2 s left",
         "dawdling: 7 of 7 after 7 s",
     ]
 
@@ -131,7 +131,9 @@ def test_leaving_a_loop_early_says_where_it_ended(clock, capfd):
         clock.seconds += 1
         if i == 5:
             break
-    assert capfd.readouterr().err.splitlines()[-1] == "searching: 5 of 100 after 6 s"
+    assert (
+        capfd.readouterr().err.splitlines()[-1] == "searching: 5 of 100 after 6 s, about 114 s left"
+    )
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt, SystemExit])
@@ -197,3 +199,44 @@ def test_the_room_imports_without_the_front_end_packages():
         [sys.executable, "-c", blocked + program], capture_output=True, text=True, check=True
     )
     assert done.stdout == "a b\n"
+
+
+def test_what_is_left_takes_as_long_an_item_as_what_is_done():
+    assert seconds_left(1, 7, 30.0) == 180.0
+    assert seconds_left(4, 8, 10.0) == 10.0
+    assert seconds_left(7, 7, 30.0) == 0.0
+    assert seconds_left(9, 7, 30.0) == 0.0  # more than was announced
+    assert seconds_left(0, 7, 30.0) is None
+    assert seconds_left(3, None, 30.0) is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.4, "0 s"), (119, "119 s"), (120, "2 min"), (5400, "90 min"), (7200, "2.0 h")],
+)
+def test_times_are_told_as_finely_as_is_of_use(seconds, words):
+    assert in_words(seconds) == words
+
+
+def test_a_log_of_slow_items_tells_what_is_left(clock, capfd):
+    for _ in track(range(7), "trying spaces"):
+        clock.seconds += 300
+    assert capfd.readouterr().err.splitlines() == [
+        "trying spaces: 0 of 7 after 0 s",
+        "trying spaces: 1 of 7 after 5 min, about 30 min left",
+        "trying spaces: 2 of 7 after 10 min, about 25 min left",
+        "trying spaces: 4 of 7 after 20 min, about 15 min left",
+        "trying spaces: 7 of 7 after 35 min",
+    ]
+
+
+def test_a_bar_tells_the_same_even_where_an_item_takes_minutes(clock, terminal, capfd, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    for _ in track(range(7), "trying spaces"):
+        clock.seconds += 300
+        if progress._screen.bars is not None:
+            progress._screen.bars.refresh()  # it redraws ten times a second of real time
+    err = capfd.readouterr().err
+    assert "about 30 min left" in err
+    assert "about 5 min left" in err
+    assert displays_left_open(err) == 0

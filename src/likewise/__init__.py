@@ -1,7 +1,7 @@
 """likewise learns the similarity people have in mind and clusters by it.
 
-The public names, each in its room. A room is imported when one of its names is first used, so that
-``import likewise`` and ``likewise --help`` are quick.
+The public names, each in its room. A room is imported when it, or one of its names, is first used,
+so that ``import likewise`` and ``likewise --help`` are quick.
 """
 
 from importlib import import_module
@@ -58,12 +58,16 @@ _ROOMS = {
     "references": ("citation",),
     "selection": ("next_questions", "select_constraints"),
 }
+_MORE_ROOMS = ("datasets", "deep", "kernels", "report", "scale")  # whose names stay in them
+_PUBLIC_ROOMS = frozenset([*_ROOMS, *_MORE_ROOMS])
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = sorted(_ROOM_OF)  # noqa: PLE0605
 
 
 def __getattr__(name: str):
+    if name in _PUBLIC_ROOMS:
+        return import_module(f"likewise.{name}")
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'likewise' has no attribute {name!r}")
     value = getattr(import_module(f"likewise.{_ROOM_OF[name]}"), name)
@@ -72,4 +76,4 @@ def __getattr__(name: str):
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_PUBLIC_ROOMS})

@@ -3,7 +3,8 @@
 Every loop that may run for long is written `for item in track(items, "what is done")`. That costs
 one comparison a loop until `show_progress()` is called. Then a loop shows itself once it has run
 for `DELAY_SECONDS`: as a bar when stderr is a terminal, otherwise as plain lines at doubling
-intervals, so that a log of an hour's work holds about a dozen. Nothing is ever written to stdout.
+intervals, so that a log of an hour's work holds about a dozen. Both tell about how long the rest
+will take, as if its items took as long as those that are done. Nothing is ever written to stdout.
 
 rich draws. It is imported when the first bar is, so that this room runs without it.
 """
@@ -99,18 +100,20 @@ def _open_report(what, total, started):
 
     console = Console(stderr=True)
     if console.is_jupyter or (console.is_terminal and not console.is_dumb_terminal):
-        report = _draw_bar(console, what, total)
+        report = _draw_bar(console, what, total, started)
     else:
         report = _print_lines(console, what, total, started)
     next(report)
     return report
 
 
-def _draw_bar(console, what, total):
+def _draw_bar(console, what, total, started):
     bars, task = _add_bar(console, what, total)
     try:
         while True:
-            bars.update(task, completed=(yield))
+            n_done = yield
+            rest = _rest(n_done, total, time.monotonic() - started)
+            bars.update(task, completed=n_done, rest=rest)
     finally:
         _remove_bar(task)
 
@@ -122,7 +125,6 @@ def _add_bar(console, what, total):
         Progress,
         TextColumn,
         TimeElapsedColumn,
-        TimeRemainingColumn,
     )
 
     with _screen.lock:  # threads share the display too
@@ -132,12 +134,13 @@ def _add_bar(console, what, total):
                 BarColumn(),
                 MofNCompleteColumn(),
                 TimeElapsedColumn(),
-                TimeRemainingColumn(),
+                # rich's own estimate knows the last 30 s only: none where an item takes longer
+                TextColumn("{task.fields[rest]}", markup=False),
             ]
             # transient: a finished loop leaves the terminal as it was
             _screen.bars = Progress(*columns, console=console, transient=True)
             _screen.bars.start()
-        return _screen.bars, _screen.bars.add_task(what, total=total)
+        return _screen.bars, _screen.bars.add_task(what, total=total, rest="")
 
 
 def _remove_bar(task):
@@ -149,16 +152,40 @@ def _remove_bar(task):
 
 
 def _print_lines(console, what, total, started):
-    of_total = "" if total is None else f" of {total}"
     next_line, n_printed, n_done = 0.0, None, 0
     try:
         while True:
             n_done = yield
             seconds = time.monotonic() - started
             if seconds >= next_line:
-                console.out(f"{what}: {n_done}{of_total} after {seconds:.0f} s", highlight=False)
+                console.out(_line(what, n_done, total, seconds), highlight=False)
                 next_line, n_printed = 2 * seconds, n_done
     finally:
         if n_done != n_printed:
             seconds = time.monotonic() - started
-            console.out(f"{what}: {n_done}{of_total} after {seconds:.0f} s", highlight=False)
+            console.out(_line(what, n_done, total, seconds), highlight=False)
+
+
+def _line(what: str, n_done: int, total: int | None, seconds: float) -> str:
+    of_total = "" if total is None else f" of {total}"
+    rest = _rest(n_done, total, seconds)
+    return f"{what}: {n_done}{of_total} after {in_words(seconds)}{rest and f', {rest}'}"
+
+
+def _rest(n_done: int, total: int | None, seconds: float) -> str:
+    left = seconds_left(n_done, total, seconds)
+    return f"about {in_words(left)} left" if left else ""
+
+
+def seconds_left(n_done: int, total: int | None, seconds: float) -> float | None:
+    """What the other items take if each takes as long as those done; None when nobody can tell."""
+    if total is None or n_done == 0:
+        return None
+    return seconds / n_done * max(total - n_done, 0)
+
+
+def in_words(seconds: float) -> str:
+    """40 s, 5 min or 3.2 h: as fine as it is of use."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 120 * 60 else f"{seconds / 3600:.1f} h"
