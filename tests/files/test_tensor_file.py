@@ -1,3 +1,4 @@
+import io
 import json
 import os
 import pickle
@@ -8,6 +9,7 @@ import zipfile
 
 import numpy as np
 import pytest
+import safetensors.numpy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -128,20 +130,56 @@ class Interrupted:
     def __init__(self, error):
         self.error = error
 
-    def __call__(self, stored, path, metadata=None):
-        with open(path, "wb") as file:
-            file.write(b"half a file")
+    def __call__(self, file, stored, metadata):
+        file.write(b"half a file")
         raise self.error
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(error, sample, monkeypatch):
     before = sample.read_bytes()
-    monkeypatch.setattr(tensor_file, "save_file", Interrupted(error))
+    monkeypatch.setattr(tensor_file, "write_safetensors", Interrupted(error))
     with pytest.raises(type(error)):
         write_tensors(sample, {"x": np.zeros(1)}, {})
     assert sample.read_bytes() == before
     assert list(sample.parent.iterdir()) == [sample]
+
+
+@pytest.mark.parametrize("n_arrays", [0, 1, 12])
+def test_the_safetensors_package_reads_what_we_write(n_arrays):
+    rng = np.random.RandomState(0)
+    codes = ("?", "u1", "i1", "i2", "u2", "f2", "i4", "u4", "f4", "i8", "u8", "f8")
+    shapes = [(), (0, 3), (5,), (2, 3, 4)]
+    arrays = {
+        f'{i} "é\n': np.asarray(rng.randint(0, 2, shapes[i % 4]), dtype=codes[i])
+        for i in range(n_arrays)
+    }
+    metadata = {"words": 'of "any"\nkind: é𐍈'}
+    file = io.BytesIO()
+    tensor_file.write_safetensors(file, arrays, metadata)
+    written = file.getvalue()
+    read = safetensors.numpy.load(written)
+    assert set(read) == set(arrays)
+    for name, array in arrays.items():
+        assert_same_array(read[name], array)
+    length = int.from_bytes(written[:8], "little")
+    header = json.loads(written[8 : 8 + length])
+    assert header["__metadata__"] == metadata
+    for name, array in arrays.items():  # memory maps of the file are aligned
+        assert (8 + length + header[name]["data_offsets"][0]) % array.itemsize == 0
+
+
+def test_more_names_than_can_be_read_back_are_not_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(tensor_file, "_MAX_WHOLE_HEADER", 1000)
+    with pytest.raises(ValueError, match=r"30 arrays take a header of .*Use fewer arrays"):
+        write_tensors(tmp_path / "a", {f"x{i}": np.zeros(1) for i in range(30)}, {})
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_name_that_is_no_unicode_text_is_an_error_and_nothing_is_written(tmp_path):
+    with pytest.raises(ValueError, match="surrogates not allowed"):
+        write_tensors(tmp_path / "a", {"\ud800": np.zeros(1)}, {})
+    assert not list(tmp_path.iterdir())
 
 
 def test_reading_gives_copies_that_outlive_the_file(sample):

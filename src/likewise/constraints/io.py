@@ -97,7 +97,8 @@ def write_parquet(columns: Columns, path: Path) -> None:
     text = pyarrow.string()
     types = [text, point, point, point, pyarrow.float64(), text, pyarrow.timestamp("us")]
     arrays = [pyarrow.array(cells, type=type_) for cells, type_ in zip(columns.values(), types)]
-    parquet.write_table(pyarrow.table(arrays, names=list(columns)), path)
+    with open(path, "wb") as file:
+        parquet.write_table(pyarrow.table(arrays, names=list(columns)), file)
 
 
 _FORMATS = {

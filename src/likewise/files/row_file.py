@@ -7,15 +7,17 @@ where. Files are written whole or not at all.
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple, TextIO
 
 import numpy as np
+from numpy.lib import format as npy_format
 from sklearn.utils import gen_batches
 
 from likewise.files import table_file
-from likewise.files.atomic_file import replacing
+from likewise.files.atomic_file import could_not_write, replacing
 
 ENDINGS = (".csv", ".parquet", ".npy")
 LARGEST = 1e100  # squares of larger numbers, and sums of squares, leave the range of floats
@@ -93,7 +95,8 @@ def write_records(path: str | os.PathLike, records: list[dict], document: dict) 
     check_ending(path, (".csv", ".json"))
     columns = {name: [str(one[name]) for one in records] for name in (records or [{}])[0]}
     if str(path) == "-":
-        table_file.write_csv(columns, sys.stdout)
+        with _stdout() as file:
+            table_file.write_csv(columns, file)
         return
     with replacing(Path(path)) as temporary, open(temporary, "w", encoding="utf-8") as file:
         if Path(path).suffix.lower() == ".json":
@@ -108,7 +111,8 @@ def write_clusters(path: str | os.PathLike, labels: np.ndarray, ids: Sequence[st
     names = np.arange(len(labels)) if ids is None else list(ids)
     key = "row" if ids is None else ID_COLUMN
     if str(path) == "-":
-        _write_csv(sys.stdout, key, names, labels)
+        with _stdout() as file:
+            _write_csv(file, key, names, labels)
         return
     path = Path(path)
     ending = path.suffix.lower()
@@ -118,10 +122,38 @@ def write_clusters(path: str | os.PathLike, labels: np.ndarray, ids: Sequence[st
                 _write_csv(file, key, names, labels)
         elif ending == ".npy":
             with open(temporary, "wb") as file:
-                np.save(file, labels)
+                write_npy(file, labels)
         else:
             pyarrow, parquet = table_file.import_pyarrow()
-            parquet.write_table(pyarrow.table({key: names, "cluster": labels}), temporary)
+            with open(temporary, "wb") as file:
+                parquet.write_table(pyarrow.table({key: names, "cluster": labels}), file)
+
+
+def write_npy(file: BinaryIO, array: np.ndarray) -> None:
+    """An array to an open .npy file. ``np.save`` can cut it short on a full drive and say nothing:
+    it copies to a C stream and does not look at what closing that one returns."""
+    array = np.ascontiguousarray(array)
+    write_npy_header(file, array.shape, array.dtype)
+    file.write(array.data)
+
+
+def write_npy_header(file: BinaryIO, shape: tuple[int, ...], dtype: np.dtype) -> None:
+    """What stands before the rows; they follow in C order."""
+    descr = npy_format.dtype_to_descr(dtype)
+    header = {"descr": descr, "fortran_order": False, "shape": shape}
+    npy_format.write_array_header_1_0(file, header)
+
+
+@contextmanager
+def _stdout() -> Iterator[TextIO]:
+    """stdout, flushed at the end: a full drive shows now, not when the interpreter ends."""
+    try:
+        yield sys.stdout
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise could_not_write("stdout", error) from error
 
 
 def _read_csv(path: Path) -> dict[str, list]:

@@ -18,10 +18,9 @@ import math
 import os
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
-from safetensors.numpy import save_file
 
 from likewise.files.atomic_file import replacing
 
@@ -31,6 +30,7 @@ _MAX_WHOLE_HEADER = (
     24_000_000  # of the file: ours, which quoting may double, and the arrays' places
 )
 _MAX_DIMENSIONS = 64  # of an array, in NumPy
+_HEADER_STEP = 8  # its length is a multiple, so that the arrays begin at one
 _N_HEX = 64  # of a SHA-256
 
 # The types that are written. safetensors knows others, which NumPy does not have.
@@ -42,6 +42,7 @@ _DTYPE_NAMED = {
         *(("F16", "f2"), ("F32", "f4"), ("F64", "f8")),
     )
 }
+_NAME_OF_DTYPE = {dtype: name for name, dtype in _DTYPE_NAMED.items()}
 _STORED_AS_IS = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8)}
 _ENCODED_DTYPE = re.compile(r"<U\d{1,9}|\|S\d{1,9}|<[Mm]8(\[\d{0,9}[a-zA-Zμ]+\])?")
 _LAST_CODE_POINT = 0x10FFFF
@@ -100,9 +101,8 @@ def write_tensors(path: str | os.PathLike, arrays: Mapping[str, np.ndarray], doc
             f"{path}: the document takes {len(header)} characters, and a file can hold "
             f"{MAX_HEADER}. Turn its long lists into arrays."
         )
-    with replacing(path) as temporary:
-        # One entry: safetensors shuffles several, and equal content should give equal files.
-        save_file(stored, temporary, metadata={LAYOUT: seal(stored, header)})
+    with replacing(path) as temporary, open(temporary, "wb") as file:
+        write_safetensors(file, stored, {LAYOUT: seal(stored, header)})
 
 
 def read_tensors(path: str | os.PathLike) -> TensorFile:
@@ -157,8 +157,46 @@ def seal(stored: Mapping[str, np.ndarray], header: str) -> str:
     for name in sorted(stored):
         array = stored[name]
         digest.update(json.dumps([name, array.dtype.str, array.shape]).encode())
-        digest.update(array.reshape(-1).view(np.uint8).data)
+        digest.update(_bytes_of(array))
     return digest.hexdigest() + header
+
+
+def write_safetensors(
+    file: BinaryIO, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]
+) -> None:
+    """The safetensors layout: the length of a JSON header, the header, the arrays end to end.
+
+    Written here and not by the safetensors package, whose failing writes end in errors of its own:
+    a full drive is an OSError wherever it happens.
+    """
+    # Widest first, so that every array begins at a multiple of its items' size.
+    names = sorted(arrays, key=lambda name: (-arrays[name].itemsize, name))
+    header: dict[str, Any] = {_RESERVED: dict(metadata)}
+    start = 0
+    for name in names:
+        dtype, end = arrays[name].dtype, start + arrays[name].nbytes
+        header[name] = {
+            "dtype": _NAME_OF_DTYPE[dtype],
+            "shape": arrays[name].shape,
+            "data_offsets": (start, end),
+        }
+        start = end
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    if len(text) > _MAX_WHOLE_HEADER - _HEADER_STEP:  # it could not be read back
+        raise ValueError(
+            f"{len(arrays)} arrays take a header of {len(text)} bytes, and a file can hold "
+            f"{_MAX_WHOLE_HEADER - _HEADER_STEP}. Use fewer arrays, or shorter names."
+        )
+    text += b" " * (-len(text) % _HEADER_STEP)
+    file.write(len(text).to_bytes(8, "little"))
+    file.write(text)
+    for name in names:
+        array = arrays[name]
+        file.write(_bytes_of(array.astype(array.dtype.newbyteorder("<"), copy=False)))
+
+
+def _bytes_of(array: np.ndarray) -> memoryview:
+    return array.reshape(-1).view(np.uint8).data
 
 
 def _read_safetensors(path):

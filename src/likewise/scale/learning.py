@@ -15,11 +15,11 @@ from pathlib import Path
 
 import numpy as np
 from array_api_compat import array_namespace
-from numpy.lib import format as npy_format
 from sklearn.utils import check_random_state
 
 from likewise.constraints import check_constraints
 from likewise.files.atomic_file import replacing
+from likewise.files.row_file import write_npy_header
 from likewise.numerics.array_maps import is_array_elsewhere
 from likewise.scale.blocks import Blocks, as_blocks, as_it_is, is_dask
 from likewise.scale.device import device_map, from_device, on_device
@@ -258,12 +258,7 @@ def _write(found, Z: Blocks, path: Path) -> np.ndarray:
     if path.suffix != ".npy":
         raise ValueError(f"out={os.fspath(path)!r} must end in .npy.")
     with replacing(path) as temporary, open(temporary, "wb") as file:
-        header = {
-            "descr": npy_format.dtype_to_descr(np.dtype(Z.dtype)),
-            "fortran_order": False,
-            "shape": Z.shape,
-        }
-        npy_format.write_array_header_1_0(file, header)
+        write_npy_header(file, Z.shape, np.dtype(Z.dtype))
         for rows in found:
-            np.ascontiguousarray(rows, dtype=Z.dtype).tofile(file)
+            file.write(np.ascontiguousarray(rows, dtype=Z.dtype).data)
     return np.load(path, mmap_mode="r")
