@@ -215,7 +215,8 @@ def reproduce(
             text = section(one, path, records)
             say(f"{name} {one.name}: {one.title}\n\n{text}")
             if one.draw is not None:
-                one.draw(records, path.with_suffix(".svg"))
+                with replacing(path.with_suffix(".svg")) as temporary:
+                    one.draw(records, temporary)
             if docs is not None:
                 _publish(docs / f"{name}.md", one, text, path.with_suffix(".svg"))
 
@@ -224,7 +225,8 @@ def _publish(page: Path, table: Table, text: str, picture: Path) -> None:
     if table.draw is not None:
         page.parent.mkdir(parents=True, exist_ok=True)
         beside = page.with_name(f"{page.stem}-{table.name}.svg")
-        beside.write_bytes(picture.read_bytes())
+        with replacing(beside) as temporary:
+            temporary.write_bytes(picture.read_bytes())
         text = f"![{table.title}]({beside.name})\n\n{text}"
     write_section(page, table.name, f"{table.title}.\n\n{text}")
 

@@ -1,6 +1,9 @@
 """What is refused before the work begins: files that could not be written, settings that clash."""
 
+import os
+import stat
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -30,6 +33,37 @@ def check_side_files(report: str | None, model: str | None) -> None:
     for path in (report, model):
         if path is not None and not Path(path).absolute().parent.is_dir():
             raise ValueError(f"{Path(path).parent} does not exist. Make the folder first.")
+
+
+def check_files(inputs: Mapping[str, str | None], outputs: Mapping[str, str | None]) -> None:
+    """Every file that is written must be a file of its own, and none of those that are read."""
+    from likewise.files.atomic_file import check_target
+
+    taken: dict = {}
+    for option, path in inputs.items():
+        if path is not None:
+            taken[_identity(path)] = f"{option} {path}, which is read"
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        if path != "-":
+            check_target(path)
+        identity, name = _identity(path), "stdout" if path == "-" else f"{option} {path}"
+        if identity in taken:
+            raise ValueError(
+                f"{name} is the same file as {taken[identity]}. Name another file to write."
+            )
+        if identity is not None:
+            taken[identity] = f"{name}, which is written too"
+
+
+def _identity(path: str) -> tuple[int, int] | str | None:
+    """Equal for two names of one file: spellings, symbolic and hard links. None for a pipe."""
+    try:
+        status = os.fstat(sys.stdout.fileno()) if path == "-" else os.stat(path)
+    except OSError:
+        return None if path == "-" else os.path.realpath(path)
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 def check_method(method: str, n_clusters: int | str, report: str | None) -> None:

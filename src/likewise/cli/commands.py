@@ -1,11 +1,19 @@
 """The commands themselves."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
-from likewise.cli.checks import check_engine, check_method, check_output, check_side_files
+from likewise.cli.checks import (
+    check_engine,
+    check_files,
+    check_method,
+    check_output,
+    check_side_files,
+)
 from likewise.cli.options import (
     CLUSTERERS,
     FRONT_DOOR,
@@ -27,6 +35,7 @@ from likewise.cli.words import (
     tell,
     tell_choice,
     tell_conflicts,
+    tell_files,
     tell_rounds,
     tell_satisfaction,
 )
@@ -162,6 +171,7 @@ def cluster(
     """
     output = check_output(output, data)
     check_side_files(report, model)
+    check_files({"DATA": data, "-c": answers}, {"-o": output, "--report": report, "--model": model})
     check_method(method, clusters, report)
     check_engine(engine, scheduler, method, data, report)
     if engine == "dask":
@@ -190,25 +200,23 @@ def cluster(
         fitted = _make_pipeline(method, clusters, standardize, random_state)
         labels = fitted.fit_predict(rows.X, clusters__constraints=constraints)
         tell_satisfaction(constraints, labels)
-    if model is not None:
-        save_model(fitted, model, feature_names=rows.feature_names)
-        tell(f"model in {model}")
-    if report is not None:
-        write_report(
-            report,
-            fitted,
-            rows.X,
-            constraints=constraints,
-            ids=rows.ids,
-            images=images,
-            texts=rows.texts,
-            feature_names=rows.feature_names,
-            title=f"{Path(data).stem}: what the answers did",
-        )
-        tell(f"report in {report}")
-    write_clusters(output, labels, rows.ids)
-    if output != "-":
-        tell(f"clusters in {output}")
+    with _all_or_none():
+        if model is not None:
+            save_model(fitted, model, feature_names=rows.feature_names)
+        if report is not None:
+            write_report(
+                report,
+                fitted,
+                rows.X,
+                constraints=constraints,
+                ids=rows.ids,
+                images=images,
+                texts=rows.texts,
+                feature_names=rows.feature_names,
+                title=f"{Path(data).stem}: what the answers did",
+            )
+        write_clusters(output, labels, rows.ids)
+    tell_files(model=model, report=report, clusters=output)
 
 
 @commands.command()
@@ -261,6 +269,7 @@ def check(
 
     if output is not None:
         check_ending(output, (".csv", ".json"))
+    check_files({"DATA": data, "-c": answers}, {"-o": output})
     rows = read_rows(data, id_column=id_column, features=_names(features))
     constraints = Constraints.read(answers, n_samples=len(rows.X), ids=rows.ids)
     tell(f"{len(rows.X)} rows, {rows.X.shape[1]} features, {constraints.n_answers} answers")
@@ -346,6 +355,7 @@ def select(
 
     if output not in (None, "-"):
         check_ending(output, (".csv", ".jsonl", ".parquet"))
+    check_files({"DATA": data, "--pool": pool}, {"-o": output})
     rows = read_rows(data, id_column=id_column, features=_names(features))
     answers = Constraints.read(pool, n_samples=len(rows.X), ids=rows.ids)
     tell(f"{len(rows.X)} rows, {rows.X.shape[1]} features, {answers.n_answers} answers")
@@ -395,6 +405,7 @@ def apply(
     order.
     """
     output = check_output(output, data)
+    check_files({"MODEL": model, "DATA": data}, {"-o": output})
     from likewise.files.row_file import read_rows, write_clusters
     from likewise.model_file import feature_names_of, load_model
 
@@ -406,8 +417,7 @@ def apply(
     if not hasattr(fitted, "predict"):
         raise ValueError(f"{model} holds a {type(fitted).__name__}, which gives no clusters.")
     write_clusters(output, fitted.predict(rows.X), rows.ids)
-    if output != "-":
-        tell(f"clusters in {output}")
+    tell_files(clusters=output)
 
 
 def _cluster_on_dask(
@@ -438,12 +448,26 @@ def _cluster_on_dask(
         tell_conflicts(constraints)
         fitted = front_door.fit(blocks, constraints=constraints)
     tell_choice(fitted, constraints)
-    if model is not None:
-        save_model(fitted, model, feature_names=names)
-        tell(f"model in {model}")
-    write_clusters(output, fitted.labels_, ids)
-    if output != "-":
-        tell(f"clusters in {output}")
+    with _all_or_none():
+        if model is not None:
+            save_model(fitted, model, feature_names=names)
+        write_clusters(output, fitted.labels_, ids)
+    tell_files(model=model, clusters=output)
+
+
+@contextmanager
+def _all_or_none() -> Iterator[None]:
+    """The files of a command take their places together, also when stdout's reader has left."""
+    from likewise.files.atomic_file import replacing_together
+
+    reader_left = None
+    with replacing_together():
+        try:
+            yield
+        except BrokenPipeError as error:  # head and less stop when they have seen enough
+            reader_left = error
+    if reader_left is not None:
+        raise reader_left
 
 
 def _make_front_door(method: str, n_clusters: int | str, standardize: bool | None, seed: int):

@@ -10,15 +10,18 @@ from sklearn.metrics import adjusted_rand_score
 from likewise.constraints import Constraints
 from likewise.datasets import load_digits
 from likewise.evaluation import free_row_score, satisfaction_score
+from likewise.files.atomic_file import replacing, replacing_together
 from likewise.guided import GuidedClustering
 from likewise.model_file import save_model
 from likewise.report import write_report
 
 N_CLUSTERS = 10
+ANSWERS, MODEL, PICTURE, REPORT = "answers.csv", "digits.likewise", "digits.png", "report.html"
 
 
 def run_demo(folder: Path, *, n_answers: int, random_state: int, say: Callable) -> None:
     """Cluster the digits twice, tell what the answers changed, and leave files to look at."""
+    _check_folder(folder)
     digits = load_digits()
     X, y = digits.X / 16, np.asarray(digits.y)
     say(f"{len(X)} images of handwritten digits, {X.shape[1]} pixels each.")
@@ -46,16 +49,30 @@ def run_demo(folder: Path, *, n_answers: int, random_state: int, say: Callable) 
     say(f"Contradictions among the answers: {len(model.report_.conflicts)}")
 
     folder.mkdir(parents=True, exist_ok=True)
-    answers.write(folder / "answers.csv")
-    save_model(model, folder / "digits.likewise")
-    written = ["answers.csv", "digits.likewise"]
-    if _draw(folder / "digits.png", X, (before, after), model.transform(X)):
-        written.insert(0, "digits.png")
-    pictures = digits.X.reshape(-1, 8, 8)
-    about = {"constraints": answers, "images": pictures, "title": "Handwritten digits"}
-    write_report(folder / "report.html", model, X, **about)
+    written = [ANSWERS, MODEL]
+    with replacing_together():
+        answers.write(folder / ANSWERS)
+        save_model(model, folder / MODEL)
+        if _draw(folder / PICTURE, X, (before, after), model.transform(X)):
+            written.insert(0, PICTURE)
+        pictures = digits.X.reshape(-1, 8, 8)
+        about = {"constraints": answers, "images": pictures, "title": "Handwritten digits"}
+        write_report(folder / REPORT, model, X, **about)
     say(f"In {folder}/: {', '.join(written)}")
-    say(f"The whole story, for a browser: {folder / 'report.html'}")
+    say(f"The whole story, for a browser: {folder / REPORT}")
+
+
+def _check_folder(folder: Path) -> None:
+    """New, empty, or an earlier demo's: never where somebody keeps answers of their own."""
+    if not folder.is_dir():
+        return
+    names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+    others = sorted(names - {ANSWERS, MODEL, PICTURE, REPORT})
+    if others or (names and MODEL not in names):
+        first = others[0] if others else min(names)
+        raise FileExistsError(
+            f"{folder} holds {first}, which the demo did not write. Name a new folder with -o."
+        )
 
 
 def _scores(y: np.ndarray, answers: Constraints) -> dict[str, Callable[[np.ndarray], float]]:
@@ -94,5 +111,6 @@ def _draw(path: Path, X: np.ndarray, partitions: tuple, Z: np.ndarray) -> bool:
             image.set(xticks=[], yticks=[])
             for spine in image.spines.values():
                 spine.set(edgecolor=matplotlib.colormaps["tab10"](cluster), linewidth=2)
-    figure.savefig(path, dpi=110)
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=110)
     return True

@@ -12,6 +12,13 @@ def tell(words: str) -> None:
     click.echo(words, err=True)
 
 
+def tell_files(**written: str | None) -> None:
+    """Where what was written can be found."""
+    for what, path in written.items():
+        if path not in (None, "-"):
+            tell(f"{what} in {path}")
+
+
 def show_check(found) -> None:
     """The account of the answers as tables, on stderr."""
     from rich import box
