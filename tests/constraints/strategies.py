@@ -25,7 +25,7 @@ def draw_constraints(rng: np.random.RandomState, max_rows: int = 12, max_answers
     return Constraints(
         n,
         **answers,
-        weights=rng.rand(m) * 10 ** rng.uniform(-300, 300) if rng.rand() < 0.5 else None,
+        weights=rng.rand(m) * 10 ** rng.uniform(-20, 20) if rng.rand() < 0.5 else None,
         annotators=rng.choice(names, size=m) if rng.rand() < 0.5 else None,
         asked_at=list(rng.choice(times, size=m)) if rng.rand() < 0.5 else None,
         ids=ids,

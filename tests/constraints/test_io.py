@@ -89,6 +89,11 @@ def test_few_columns_are_enough_and_blank_lines_do_not_count(tmp_path):
         ("kind,a,b,asked_at\nmust_link,0,1,noon\n", "line 2: must_link was asked at 'noon'"),
         ('kind,a,b\nmust_link,"0,1\n', "line 2"),
         ("kind,a,b\nmust_link,0,99999999999999999999\n", "line 2: b = "),
+        ("kind,a,b\nmust_link,0,1_0\n", "line 2: b = '1_0' is no row number"),
+        ("kind,a,b\nmust_link,0,\u0663\n", "line 2: b = '\u0663' is no row number"),
+        ("kind,a,b,weight\nmust_link,0,1,1_000\n", "must_link has the weight '1_000'"),
+        ("kind,a,b,weight\nmust_link,0,1,\u0663\n", "must_link has the weight '\u0663'"),
+        ("kind,a,b,asked_at\nmust_link,0,1,99999-01-01\n", "was asked at '99999-01-01'"),
     ],
 )
 def test_a_malformed_line_is_reported_with_its_number(tmp_path, text, message):
@@ -165,3 +170,60 @@ def test_a_written_file_has_ordinary_permissions(tmp_path):
     Constraints(2).write(tmp_path / "new.csv")
     Path(tmp_path / "plain.csv").write_text("")
     assert (tmp_path / "new.csv").stat().st_mode == (tmp_path / "plain.csv").stat().st_mode
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"kind": "must_link", "a": 0, "b": 1, "b": 2}',
+        '{"kind": "must_link", "a": 0, "b": 1, "weight": NaN}',
+        '{"kind": "must_link", "a": 0, "b": 1, "weight": Infinity}',
+    ],
+)
+def test_json_that_its_standard_forbids_is_refused(line, tmp_path):
+    (tmp_path / "answers.jsonl").write_text(line + "\n")
+    with pytest.raises(ValueError, match=r"answers.jsonl, line 1: .*(twice|JSON does not have)"):
+        Constraints.read(tmp_path / "answers.jsonl", n_samples=5)
+
+
+def write_parquet(path, **columns):
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(pyarrow.table(columns), path)
+
+
+def test_text_that_parquet_holds_as_bytes_is_read_as_text(tmp_path):
+    path = tmp_path / "answers.parquet"
+    write_parquet(path, kind=[b"must_link"], a=[b"x"], b=[b"y"], weight=[b"2"])
+    c = Constraints.read(path, ids=["x", "y"])
+    assert c == Constraints(ids=["x", "y"], must_link=[(0, 1)], weights=[2.0])
+    write_parquet(path, kind=["must_link"], a=[b"\xff"], b=[b"y"])
+    with pytest.raises(ValueError, match=r"answers.parquet, row 1: a = .* is not UTF-8 text"):
+        Constraints.read(path, ids=["x", "y"])
+
+
+def test_a_null_in_parquet_is_an_empty_cell(tmp_path):
+    path = tmp_path / "answers.parquet"
+    write_parquet(path, kind=["must_link", "must_link"], a=["x", "None"], b=["None", None])
+    with pytest.raises(ValueError, match=r"row 2: b is empty"):
+        Constraints.read(path, ids=["x", "None"])
+
+
+def test_a_frame_with_pandas_own_missing_value_is_read():
+    import pandas as pd
+
+    frame = pd.DataFrame(
+        {"kind": ["must_link"], "a": ["x"], "b": ["y"], "c": [pd.NA]}, dtype=object
+    )
+    assert Constraints.from_frame(frame, ids=["x", "y"]).n_answers == 1
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_the_longest_name_and_the_last_time_can_be_read_again(ending, tmp_path):
+    c = Constraints(
+        ids=["=1+1", "@" * 10_000],
+        must_link=[(0, 1)],
+        asked_at=["9999-12-31T23:59:59.999999"],
+    )
+    c.write(tmp_path / f"answers.{ending}")
+    assert Constraints.read(tmp_path / f"answers.{ending}", ids=c.ids) == c

@@ -1,4 +1,5 @@
 import copy
+import importlib.resources
 import pickle
 import warnings
 
@@ -224,3 +225,126 @@ def test_rows_in_the_place_of_their_number_are_named_and_not_printed(X):
         Constraints(X, must_link=[(0, 1)])
     assert type(X).__name__ in str(error.value)
     assert len(str(error.value)) < 150
+
+
+# ---- exact, or refused
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([-1, 0, 1], r"rows\[0\] = -1 is not among the 6 rows, numbered from 0"),
+        ([0, 6], r"rows\[1\] = 6 is not among"),
+        ([0.0, 1.0], "rows has type float64"),
+        ([0.7, 1.2], "rows has type float64"),
+        ([True, False, True], r"rows is a mask of shape \(3,\), but there are 6 rows"),
+        ([3, 1, 3], r"rows\[0\] = 3 is also rows\[2\].*Name each row once"),
+        ([[0, 1]], r"shape \(1, 2\)"),
+        ([0, 10**30], "rows has type object"),
+        (np.array([2**64 - 1], dtype=np.uint64), r"rows\[0\] = 18446744073709551615 is not among"),
+        (["0", "1"], "rows has type <U1"),
+        (3, r"shape \(\)"),
+    ],
+)
+def test_rows_that_restrict_cannot_mean_exactly_are_refused(rows, message):
+    c = Constraints(6, must_link=[(0, 1), (1, 5)], closer=[(0, 1, 3)])
+    with pytest.raises(ValueError, match=message):
+        c.restrict(rows)
+
+
+def test_restrict_takes_a_mask_whole_numbers_of_any_size_and_nothing():
+    c = Constraints(4, must_link=[(0, 3)], ids=list("abcd"))
+    expected = Constraints(2, must_link=[(0, 1)], ids=["a", "d"])
+    assert c.restrict([True, False, False, True]) == expected
+    assert c.restrict(np.array([0, 3], dtype=np.uint8)) == expected
+    assert c.restrict([]).n_samples == 0
+
+
+@pytest.mark.parametrize("picked", [[-1], [2], [0.0], [True], ["0"], [[0]], [10**30], 0])
+def test_positions_that_subset_cannot_mean_exactly_are_refused(picked):
+    c = Constraints(3, must_link=[(0, 1), (1, 2)])
+    with pytest.raises(ValueError, match="mask"):
+        c.subset(picked)
+
+
+def test_a_subset_may_repeat_answers_because_they_are_votes():
+    c = Constraints(3, must_link=[(0, 1), (1, 2)])
+    assert c.subset([1, 1, 0]) == Constraints(3, must_link=[(1, 2), (1, 2), (0, 1)])
+    assert c.subset([]).n_answers == 0
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [(0, 1.5)],
+        [(0, 1.0)],
+        [(0, True)],
+        [(0, 10**30)],
+        [("0", "1")],
+        np.array([[0, 2**64 - 1]], dtype=np.uint64),
+    ],
+)
+def test_row_numbers_that_are_not_exact_are_refused(pairs):
+    with pytest.raises(ValueError, match="must_link"):
+        Constraints(6, must_link=pairs)
+
+
+@pytest.mark.parametrize(
+    "weight",
+    [
+        "1",
+        "1_0",
+        None,
+        np.nan,
+        np.inf,
+        -1,
+        1j,
+        [1],
+        1e-31,
+        1e31,
+        pytest.param(10**400, id="googol"),
+    ],
+)
+def test_weights_that_cannot_be_computed_with_are_refused(weight):
+    with pytest.raises(ValueError, match="weight"):
+        Constraints(6, must_link=[(0, 1)], weights=[weight])
+
+
+@pytest.mark.parametrize("unit", ["Y", "M", "W", "D", "h", "s", "ms", "us", "7D"])
+@pytest.mark.parametrize("count", [-(2**62), 2**62])
+def test_a_time_outside_the_calendar_is_refused_and_never_wraps(unit, count):
+    times = np.array([count]).astype(f"M8[{unit}]")
+    for given_ in (times, list(times)):
+        with pytest.raises(ValueError, match=r"must_link\[0\] was asked at .* outside the years"):
+            Constraints(2, must_link=[(0, 1)], asked_at=given_)
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "ms", "us", "ns"])
+def test_a_time_inside_the_calendar_is_kept_exactly(unit):
+    times = np.array(["2026-01-31", "NaT"], f"M8[{unit}]")
+    c = Constraints(3, must_link=[(0, 1), (1, 2)], asked_at=times)
+    assert c.asked_at[0] == np.datetime64("2026-01-31", "us")
+    assert np.isnat(c.asked_at[1])
+
+
+def test_names_that_are_bytes_are_the_text_they_hold():
+    c = Constraints(ids=[b"a", "b\u00e9".encode()], must_link=[(0, 1)], annotators=[b"ann"])
+    assert c == Constraints(ids=["a", "b\u00e9"], must_link=[(0, 1)], annotators=["ann"])
+    with pytest.raises(ValueError, match="not UTF-8"):
+        Constraints(ids=[b"\xff", b"b"])
+
+
+def test_a_name_without_end_is_refused():
+    with pytest.raises(ValueError, match=r"ids\[1\] has 10001 characters"):
+        Constraints(ids=["a", "b" * 10_001])
+
+
+def test_an_unknown_kind_of_frame_is_named():
+    with pytest.raises(
+        ValueError, match="backend='bogus' is none of 'pandas', 'polars', 'pyarrow'"
+    ):
+        Constraints(2).to_frame("bogus")
+
+
+def test_the_package_says_that_it_has_types():
+    assert (importlib.resources.files("likewise") / "py.typed").is_file()

@@ -347,3 +347,20 @@ def test_folder_and_bundle_give_the_same_set(name):
 
 def test_a_file_can_be_read_from_anywhere(folder):
     assert_array_equal(read_npz(folder / "mine.npz", name="x", divisor=2).X, [[0.05], [0.1]])
+
+
+def test_a_file_that_unpacks_to_far_more_than_it_takes_is_refused_unread(tmp_path, monkeypatch):
+    np.savez_compressed(tmp_path / "bomb.npz", X=np.zeros((300, 1000)), y=np.zeros(300, int))
+    assert read_npz(tmp_path / "bomb.npz").n_rows == 300
+    monkeypatch.setattr("likewise.datasets.npz._UNPACKED_ANYWAY", 10**6)
+    monkeypatch.setattr(np, "load", pytest.fail)
+    with pytest.raises(ValueError, match=r"not a readable .npz file \(0.0 MB that unpack to 2 MB"):
+        read_npz(tmp_path / "bomb.npz")
+
+
+def test_decimals_are_found_in_parts_as_they_are_at_once(monkeypatch):
+    X = np.random.RandomState(0).rand(7, 3).astype(np.float32)
+    at_once = as_floats(X)
+    monkeypatch.setattr("likewise.datasets.npz._VALUES_AT_ONCE", 4)
+    assert np.array_equal(as_floats(X), at_once)
+    assert np.array_equal(at_once, [[float(str(x)) for x in row] for row in X])

@@ -1,10 +1,12 @@
 """Rows from files, of whatever number type."""
 
+from datetime import datetime, timedelta
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from likewise.files.row_file import read_rows
+from likewise.files.row_file import read_rows, write_clusters
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "uint64"])
@@ -18,3 +20,47 @@ def test_an_infinite_number_is_refused_whatever_its_length(tmp_path, dtype):
     np.save(tmp_path / "rows.npy", np.array([[1, np.inf]], dtype=dtype))
     with pytest.raises(ValueError, match="row 0"):
         read_rows(tmp_path / "rows.npy")
+
+
+@pytest.mark.parametrize("cell", ["1_0", "\u0663", "0x1", "nan", "inf", "1e101", "", "None", "1,5"])
+def test_a_cell_that_is_no_number_to_everybody_is_named(tmp_path, cell):
+    (tmp_path / "rows.csv").write_text(f'id,x\na,1\nb,"{cell}"\n')
+    with pytest.raises(ValueError, match=r"rows.csv, row 1: x is "):
+        read_rows(tmp_path / "rows.csv")
+
+
+def write_parquet(path, **columns):
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(pyarrow.table(columns), path)
+
+
+@pytest.mark.parametrize("ids", [["a", None], ["a", ""], [b"a", b"\xff"], [1.5, float("nan")]])
+def test_a_row_without_a_name_is_refused(tmp_path, ids):
+    write_parquet(tmp_path / "rows.parquet", id=ids, x=[1.0, 2.0])
+    with pytest.raises(ValueError, match=r"rows.parquet, row 1: id is (empty|.*not UTF-8)"):
+        read_rows(tmp_path / "rows.parquet")
+
+
+def test_names_that_are_bytes_are_read_as_text(tmp_path):
+    write_parquet(tmp_path / "rows.parquet", id=[b"a", b"b"], x=[1.0, 2.0], t=[None, b"text"])
+    rows = read_rows(tmp_path / "rows.parquet", text_column="t")
+    assert rows.ids == ["a", "b"]
+    assert rows.texts == ["", "text"]
+
+
+@pytest.mark.parametrize("cells", [[datetime(2026, 1, 31)] * 2, [timedelta(1)] * 2, [[1.0]] * 2])
+def test_a_column_that_is_no_number_is_never_taken_for_one(tmp_path, cells):
+    write_parquet(tmp_path / "rows.parquet", x=cells)
+    with pytest.raises(ValueError, match=r"rows.parquet, row 0: x is .* not a number"):
+        read_rows(tmp_path / "rows.parquet")
+
+
+def test_clusters_that_could_not_be_read_again_are_not_written(tmp_path):
+    with pytest.raises(ValueError, match=r"id of row 1 has 131073 characters.*write .parquet"):
+        write_clusters(tmp_path / "out.csv", np.array([0, 1]), ["a", "b" * 131_073])
+    assert list(tmp_path.iterdir()) == []
+    write_clusters(tmp_path / "out.csv", np.array([0, 1]), ["a", "b" * 131_072])
+    write_clusters(tmp_path / "out.parquet", np.array([0, 1]), ["a", "b" * 131_073])
+    for ending in ("csv", "parquet"):
+        assert read_rows(tmp_path / f"out.{ending}").ids[0] == "a"

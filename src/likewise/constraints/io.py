@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from likewise.constraints.table import COLUMNS, check_column_names
-from likewise.files import table_file
+from likewise.files import strict_json, table_file
 from likewise.files.atomic_file import replacing
 from likewise.files.table_file import Columns
 
@@ -63,7 +63,7 @@ def read_jsonl(path: Path) -> tuple[Columns, Place]:
 
 def _parse_answer(line: str, place: str) -> dict:
     try:
-        answer = json.loads(line)
+        answer = strict_json.loads(line)
         check_column_names(answer if isinstance(answer, dict) else ())
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{place}: {error}") from None

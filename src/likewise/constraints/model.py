@@ -26,6 +26,8 @@ from likewise.constraints.conflicts import Conflicts
 from likewise.constraints.splitting import Split
 from likewise.constraints.table import KINDS, N_PAIR_KINDS, NO_ROW, Table
 
+BACKENDS = ("pandas", "polars", "pyarrow")  # of data frames
+
 
 class InconsistentConstraints(ValueError):
     """Hard constraints that cannot all hold; ``witness`` has the positions of the answers.
@@ -82,7 +84,7 @@ class Constraints:
         Asked which is the odd one out, and "can't tell".
     weights : array-like of shape (n_answers,), default=None
         How much each answer counts, 1 when not given, in the order of ``answers()``: the order of
-        the five parameters above.
+        the five parameters above. Each is 0 or between 1e-30 and 1e30.
     annotators : array-like of shape (n_answers,), default=None
         Who gave each answer; "" where unknown.
     asked_at : array-like of shape (n_answers,), default=None
@@ -332,20 +334,19 @@ class Constraints:
 
     def subset(self, mask) -> "Constraints":
         """The answers that a mask or an array of positions picks, in that order."""
-        mask = np.asarray(mask)
-        if mask.dtype == bool and mask.shape != (self.n_answers,):
-            raise ValueError(
-                f"mask has shape {mask.shape}, but there are {self.n_answers} answers."
-            )
-        picked = np.flatnonzero(mask) if mask.dtype == bool else mask.astype(np.int64)
+        picked = tables.as_picked("mask", mask, self.n_answers, "answers")
         return self._of(self.n_samples, tables.take(self._table, picked), self.ids)
 
     def restrict(self, rows) -> "Constraints":
-        """The answers that speak of these rows alone, renumbered to X[rows]."""
-        rows = np.asarray(rows)
-        rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.int64)
+        """The answers about these rows alone, a mask or row numbers, renumbered to X[rows]."""
+        rows = tables.as_picked("rows", rows, self.n_samples, "rows")
         new_number = np.full(self.n_samples + 1, NO_ROW)  # the last is for NO_ROW itself
         new_number[rows] = np.arange(len(rows))
+        for i in np.flatnonzero(new_number[rows] != np.arange(len(rows)))[:1]:
+            raise ValueError(
+                f"rows[{i}] = {rows[i]} is also rows[{new_number[rows[i]]}]: its answers would be "
+                "about both. Name each row once."
+            )
         points = new_number[self._table.points]
         kept = ((points != NO_ROW) | (self._table.points == NO_ROW)).all(axis=1)
         table = self.subset(kept)._table._replace(points=points[kept])
@@ -518,6 +519,8 @@ class Constraints:
         """The answers as a dataframe; ``backend`` is "pandas", "polars" or "pyarrow"."""
         import narwhals.stable.v1 as nw
 
+        if backend not in BACKENDS:
+            raise ValueError(f"backend={backend!r} is none of {', '.join(map(repr, BACKENDS))}.")
         columns = tables.to_columns(self._table, self.ids)
         try:
             return nw.from_dict(columns, backend=backend).to_native()

@@ -2,7 +2,7 @@
 
     kind        must_link, cannot_link, odd_one_out, closer or undecided
     a, b, c     the rows it speaks of, by number or by id; c is empty for pairs
-    weight      a number >= 0, 1 when empty
+    weight      0 or a number between 1e-30 and 1e30, 1 when empty
     annotator   who said it; may be empty
     asked_at    when, ISO 8601, kept in UTC; may be empty
 
@@ -12,14 +12,22 @@ the answer, its place and its value.
 
 from collections.abc import Callable, Sequence, Sized
 from datetime import UTC, datetime
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from likewise.files.table_file import decoded, id_text, is_for_python, is_missing, parse_number
 
 KINDS = ("must_link", "cannot_link", "odd_one_out", "closer", "undecided")
 N_PAIR_KINDS = 2  # the first two speak of two rows, the others of three
 COLUMNS = ("kind", "a", "b", "c", "weight", "annotator", "asked_at")
 NO_ROW = -1  # in the third column of a pair
+SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-30, 1e30  # or 0: their products with squares stay floats
+LONGEST_NAME = 10_000  # characters of an id or an annotator: NumPy makes room for it in every row
+# Times that a file can hold: those that Python has a date for.
+COARSE_UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms")
+FIRST_TIME, LAST_TIME = np.array(["0001-01-01", "9999-12-31T23:59:59.999999"], "M8[us]")
 
 Name = Callable[[int], str]
 
@@ -59,14 +67,39 @@ def as_points(kind: str, answers: Any) -> np.ndarray:
         points = np.asarray(list(answers), dtype=object)
     if points.ndim and len(points) == 0:
         return np.empty((0, 3), dtype=np.int64)
-    if points.ndim == 2 and points.shape[1] == width and points.dtype.kind in "iu":
+    is_whole = points.dtype.kind in "iu" and points.max() <= np.iinfo(np.int64).max
+    if is_whole and points.ndim == 2 and isinstance(answers, list | tuple):
+        # NumPy makes True a 1 where it stands beside numbers.
+        is_whole = not any(isinstance(x, bool | np.bool_) for rows in answers for x in rows)
+    if is_whole and points.ndim == 2 and points.shape[1] == width:
         return widen(points.astype(np.int64))
     for i, answer in enumerate(answers if points.ndim else ()):
         rows = np.asarray(answer, dtype=object)
         whole = (isinstance(x, int | np.integer) and not isinstance(x, bool) for x in rows.flat)
         if rows.shape != (width,) or not all(whole):
             raise ValueError(f"{kind}[{i}] = {answer!r} must be {width} row numbers.")
-    raise ValueError(f"{kind} must have shape (n, {width}) and hold row numbers as integers.")
+    raise ValueError(
+        f"{kind} must have shape (n, {width}) and hold row numbers as integers of 64 bits."
+    )
+
+
+def as_picked(name: str, picked: Any, n: int, of: str) -> np.ndarray:
+    """Positions among n from a mask or from whole numbers; one error where it is neither."""
+    picked = np.asarray(picked)
+    if picked.ndim == 1 and not len(picked):
+        picked = picked.astype(bool if n == 0 else np.int64)
+    if picked.dtype == bool:
+        if picked.shape != (n,):
+            raise ValueError(f"{name} is a mask of shape {picked.shape}, but there are {n} {of}.")
+        return np.flatnonzero(picked)
+    if picked.ndim != 1 or picked.dtype.kind not in "iu":
+        raise ValueError(
+            f"{name} has type {picked.dtype} and shape {picked.shape}. Give a mask of {n} booleans "
+            "or a list of whole numbers."
+        )
+    for i in np.flatnonzero((picked < 0) | (picked >= n))[:1]:
+        raise ValueError(f"{name}[{i}] = {picked[i]} is not among the {n} {of}, numbered from 0.")
+    return picked.astype(np.int64)
 
 
 def widen(points: np.ndarray) -> np.ndarray:
@@ -91,14 +124,28 @@ def check_points(codes: np.ndarray, points: np.ndarray, n_samples: int, name: Na
 
 
 def check_weights(weights: Any, n_answers: int, name: Name) -> np.ndarray:
-    """One finite number >= 0 an answer; ones when there are none."""
+    """One number an answer, 0 or in a range that can be computed with; ones without any."""
     if weights is None:
         return np.ones(n_answers)
-    weights = np.array(weights, dtype=np.float64)
+    weights = np.asarray(weights)
+    if weights.dtype.kind not in "biuf":
+        for i, weight in enumerate(weights.flat):
+            if not isinstance(weight, Real):
+                raise ValueError(f"weights[{i}] = {weight!r} must be a number >= 0.")
+    try:
+        weights = np.array(weights, dtype=np.float64)
+    except OverflowError:
+        raise ValueError(f"weights has a number beyond {LARGEST_WEIGHT:g}. Scale them.") from None
     if weights.shape != (n_answers,):
         raise ValueError(f"weights has shape {weights.shape}, but there are {n_answers} answers.")
     for i in np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[:1]:
         raise ValueError(f"{name(i)} has the weight {weights[i]}. It must be finite and >= 0.")
+    is_small, is_large = weights < SMALLEST_WEIGHT, weights > LARGEST_WEIGHT
+    for i in np.flatnonzero((is_small | is_large) & (weights != 0))[:1]:
+        raise ValueError(
+            f"{name(i)} has the weight {weights[i]}. It must be 0 or between {SMALLEST_WEIGHT:g} "
+            f"and {LARGEST_WEIGHT:g}. Scale all weights."
+        )
     return weights
 
 
@@ -106,7 +153,7 @@ def check_annotators(annotators: Any, n_answers: int) -> np.ndarray | None:
     """Names as text, "" where unknown; None when nobody is named."""
     if annotators is None:
         return None
-    names = ["" if is_missing(value) else str(value) for value in annotators]
+    names = ["" if is_missing(value) else str(decoded(value)) for value in annotators]
     if len(names) != n_answers:
         raise ValueError(f"annotators has {len(names)} names, but there are {n_answers} answers.")
     check_text("annotators", names)
@@ -118,12 +165,28 @@ def check_times(asked_at: Any, n_answers: int, name: Name) -> np.ndarray | None:
     if asked_at is None:
         return None
     if isinstance(asked_at, np.ndarray) and asked_at.dtype.kind == "M":
-        times = asked_at.astype("datetime64[us]")
+        times = in_microseconds(asked_at, name)
     else:
         times = np.array([parse_time(cell, name, i) for i, cell in enumerate(asked_at)], "M8[us]")
     if times.shape != (n_answers,):
         raise ValueError(f"asked_at has {len(times)} times, but there are {n_answers} answers.")
     return None if np.isnat(times).all() else times
+
+
+def in_microseconds(times: np.ndarray, name: Name) -> np.ndarray:
+    """Times of any unit as datetime64[us], each in a year from 1 to 9999."""
+    unit, _ = np.datetime_data(times.dtype)
+    outside = np.zeros(times.shape, dtype=bool)
+    if unit in COARSE_UNITS:  # compared before the conversion, which wraps around
+        first, last = np.array([FIRST_TIME, LAST_TIME]).astype(times.dtype)
+        outside = (times < first) | (times > last)
+    converted = times.astype("M8[us]")
+    outside |= (converted < FIRST_TIME) | (converted > LAST_TIME)
+    for i in np.flatnonzero(outside)[:1]:
+        raise ValueError(
+            f"{name(i)} was asked at {times.flat[i]}, outside the years 1 to 9999. Mend the time."
+        )
+    return converted
 
 
 def check_ids(ids: Any, n_samples: int | None) -> np.ndarray | None:
@@ -145,17 +208,22 @@ def check_ids(ids: Any, n_samples: int | None) -> np.ndarray | None:
 
 
 def check_text(name: str, texts: Sequence[str]) -> None:
-    """No NUL, which NumPy drops at the end of a text, and nothing that UTF-8 cannot hold."""
+    """No NUL, which NumPy drops at the end, nothing that UTF-8 cannot hold, nothing endless."""
     for i, text in enumerate(texts):
         if "\0" in text or any(0xD800 <= ord(letter) <= 0xDFFF for letter in text):
             raise ValueError(f"{name}[{i}] = {text!r} holds a character that files cannot keep.")
+        if len(text) > LONGEST_NAME:
+            raise ValueError(
+                f"{name}[{i}] has {len(text)} characters, and at most {LONGEST_NAME} are kept. "
+                "Shorten it."
+            )
 
 
 def parse_time(cell: Any, name: Name, i: int) -> np.datetime64:
     if is_missing(cell):
         return np.datetime64("NaT", "us")
     if isinstance(cell, np.datetime64):
-        return cell.astype("M8[us]")
+        return in_microseconds(np.array([cell]), lambda _: name(i))[0]
     try:
         moment = cell if isinstance(cell, datetime) else datetime.fromisoformat(str(cell).strip())
         if moment.tzinfo is not None:
@@ -167,28 +235,12 @@ def parse_time(cell: Any, name: Name, i: int) -> np.datetime64:
         ) from None
 
 
-def is_missing(cell: Any) -> bool:
-    """None, "", NaN, NaT and pd.NA; ``cell != cell`` is true of NaN and NaT alone."""
-    if cell is None or isinstance(cell, str):
-        return not cell
-    try:
-        return bool(cell != cell)
-    except TypeError:  # pd.NA is neither equal to itself nor not
-        return True
-
-
-def id_text(cell: Any) -> str:
-    """An id as text. A column with gaps turns 7 into 7.0: that is still row 7."""
-    if isinstance(cell, float | np.floating) and float(cell).is_integer():
-        return str(int(cell))
-    return "" if is_missing(cell) else str(cell)
-
-
 def from_columns(
     columns: dict[str, list], n_samples: int, ids: np.ndarray | None, place: Name
 ) -> Table:
     """Cells to a checked table. ``place`` says where the i-th answer stands."""
     check_column_names(columns)
+    columns = {name: decode_column(cells, name, place) for name, cells in columns.items()}
     n_answers = len(columns["kind"])
     code_of = {kind: code for code, kind in enumerate(KINDS)}
     row_of = None if ids is None else {str(name): row for row, name in enumerate(ids)}
@@ -219,6 +271,19 @@ def from_columns(
     )
 
 
+def decode_column(cells: list, column: str, place: Name) -> list:
+    """Cells with bytes as the text they hold, as some writers of Parquet leave it."""
+    if not any(isinstance(cell, bytes) for cell in cells):
+        return cells
+    texts = []
+    for i, cell in enumerate(cells):
+        try:
+            texts.append(decoded(cell))
+        except ValueError as error:
+            raise ValueError(f"{place(i)}: {column} = {error}.") from None
+    return texts
+
+
 def check_column_names(columns) -> None:
     """kind, a and b must be there; a name that means nothing here is likely a slip of the pen."""
     missing = [name for name in COLUMNS[:3] if name not in columns]
@@ -237,8 +302,9 @@ def row_number(cell: Any, row_of: dict[str, int] | None, place: str) -> int:
             raise ValueError(f"{place} = {text!r} is none of the {len(row_of)} ids.")
         return row_of[text]
     try:
-        row = int(text)
-        return int(np.int64(row))
+        if is_for_python(text):
+            raise ValueError
+        return int(np.int64(int(text)))
     except (ValueError, OverflowError):
         raise ValueError(
             f"{place} = {text!r} is no row number. Name the rows (ids=, or a column id) to "
@@ -248,7 +314,7 @@ def row_number(cell: Any, row_of: dict[str, int] | None, place: str) -> int:
 
 def parse_weight(cell: Any, name: Name, i: int) -> float:
     try:
-        return 1.0 if is_missing(cell) and not isinstance(cell, float) else float(cell)
+        return 1.0 if is_missing(cell) and not isinstance(cell, float) else parse_number(cell)
     except (TypeError, ValueError):
         raise ValueError(f"{name(i)} has the weight {cell!r}. It must be a number >= 0.") from None
 

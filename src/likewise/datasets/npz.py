@@ -17,6 +17,7 @@ from types import MappingProxyType
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import gen_batches
 
 from likewise.datasets.dataset import Dataset
 
@@ -25,8 +26,12 @@ FLOAT32_ABOVE = 2**24  # values; as float64 they would take more than 128 MiB
 # What zip, its compressions and numpy raise on bytes that are no .npz file.
 _DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError),
-    *(ValueError, TypeError, KeyError, RuntimeError, struct.error),
+    *(ValueError, TypeError, KeyError, RuntimeError, MemoryError, struct.error),
 )
+# Bytes that a file of any size may unpack to, and those for each byte of a larger file: real data
+# sets reach a tenth of that.
+_UNPACKED_ANYWAY, _UNPACKED_PER_BYTE = 2**28, 100
+_VALUES_AT_ONCE = 2**16  # as decimals: 128 bytes each
 
 
 def read_npz(path: str | os.PathLike, *, name: str | None = None, divisor: int = 1) -> Dataset:
@@ -58,6 +63,8 @@ def read_npz(path: str | os.PathLike, *, name: str | None = None, divisor: int =
     """
     try:
         # opened here: np.load leaves a damaged file open
+        with open(path, "rb") as raw:
+            _check_sizes(raw)
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
     except _DAMAGE as error:
@@ -69,6 +76,18 @@ def read_npz(path: str | os.PathLike, *, name: str | None = None, divisor: int =
         raise ValueError(
             f"{path} does not hold a data set: {error}. See likewise.datasets.npz for the layout."
         ) from None
+
+
+def _check_sizes(raw) -> None:
+    """Refuse a file that would unpack to far more than it takes, before anything is unpacked."""
+    size = raw.seek(0, os.SEEK_END)
+    raw.seek(0)
+    if raw.read(2) != b"PK":
+        raise ValueError("it is no zip file")
+    with zipfile.ZipFile(raw) as file:
+        unpacked = sum(member.file_size for member in file.infolist())
+    if unpacked > max(_UNPACKED_ANYWAY, _UNPACKED_PER_BYTE * size):
+        raise ValueError(f"{size / 1e6:.1f} MB that unpack to {unpacked / 1e6:.0f} MB")
 
 
 def _as_dataset(name, arrays, divisor):
@@ -112,7 +131,10 @@ def as_floats(X: np.ndarray) -> np.ndarray:
     if X.size > FLOAT32_ABOVE:
         return X.astype(np.float32)
     if X.dtype == np.float32:
-        return X.astype(str).astype(np.float64)  # decimals: 5.1 was meant, not 5.0999999
+        wide = np.empty(X.shape)
+        for part in gen_batches(X.size, _VALUES_AT_ONCE):  # decimals: 5.1 was meant, not 5.0999999
+            wide.flat[part] = X.flat[part].astype(str).astype(np.float64)
+        return wide
     return X.astype(np.float64)
 
 

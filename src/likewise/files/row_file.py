@@ -71,7 +71,7 @@ def read_rows(
     if not names:
         raise ValueError(f"{path.name} has no column of numbers.")
     X = np.stack([_numbers(_column(columns, name, path), name, path) for name in names], axis=1)
-    return Rows(X, _as_texts(ids), names, _as_texts(texts))
+    return Rows(X, as_ids(ids, id_column, path), names, _as_texts(texts, text_column, path))
 
 
 def check_output_path(path: str | os.PathLike) -> None:
@@ -198,7 +198,7 @@ def _column(columns: dict[str, list], name: str, path: Path) -> list:
 def _numbers(cells: list, name: str, path: Path) -> np.ndarray:
     """A column as float64, or an error that names the first cell that is no finite number."""
     try:
-        numbers = np.asarray(cells, dtype=np.float64)
+        numbers = _as_floats(cells)
         wrong = np.flatnonzero(~_is_usable(numbers))
     except (TypeError, ValueError):
         wrong = np.array([i for i, cell in enumerate(cells) if not _is_number(cell)])
@@ -211,6 +211,17 @@ def _numbers(cells: list, name: str, path: Path) -> np.ndarray:
     return numbers
 
 
+def _as_floats(cells: list | np.ndarray) -> np.ndarray:
+    is_plain = (
+        cells.dtype.kind in "fiub"
+        if isinstance(cells, np.ndarray)
+        else not table_file.is_for_python("".join(cells))
+    )
+    if is_plain:
+        return np.asarray(cells, dtype=np.float64)
+    return np.array([table_file.parse_number(cell) for cell in cells], dtype=np.float64)
+
+
 def _is_usable(numbers: np.ndarray) -> np.ndarray:
     """Where the numbers are finite, and small enough to be squared."""
     largest = float(np.finfo(numbers.dtype).max) if numbers.dtype.kind == "f" else LARGEST
@@ -221,13 +232,31 @@ def _what_is_wrong(cell) -> str:
     return f"more than {LARGEST:g}" if _is_number(cell) else "not a number"
 
 
-def _as_texts(cells: list | None) -> list[str] | None:
-    return None if cells is None else [str(cell) for cell in cells]
+def as_ids(cells: list | None, name: str | None, path: Path) -> list[str] | None:
+    """The names of the rows as text, or one error that says which row has none."""
+    ids = _as_texts(cells, name, path)
+    for row, text in enumerate(ids or ()):
+        if not text:
+            raise ValueError(f"{path.name}, row {row}: {name} is empty. Name the row, or drop it.")
+    return ids
+
+
+def _as_texts(cells: list | None, name: str | None, path: Path) -> list[str] | None:
+    """Each cell as text, "" where it is missing."""
+    if cells is None:
+        return None
+    texts = []
+    for row, cell in enumerate(cells):
+        try:
+            texts.append(table_file.id_text(cell))
+        except ValueError as error:
+            raise ValueError(f"{path.name}, row {row}: {name} is {error}.") from None
+    return texts
 
 
 def _is_number(cell) -> bool:
     try:
-        return bool(np.isfinite(float(cell)))
+        return bool(np.isfinite(table_file.parse_number(cell)))
     except (TypeError, ValueError):
         return False
 

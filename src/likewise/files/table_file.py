@@ -4,9 +4,53 @@ A file that cannot be read is one ``ValueError`` that names it and the line.
 """
 
 import csv
+import math
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 Columns = dict[str, list]
+
+
+def parse_number(cell: Any) -> float:
+    """A cell as a float; ValueError for text that only Python takes for a number, such as 1_000."""
+    text = decoded(cell)
+    if isinstance(text, str) and is_for_python(text):
+        raise ValueError(f"{text!r} is not a number")
+    try:
+        return float(text)
+    except OverflowError:  # of a whole number in JSON
+        return math.inf
+
+
+def is_for_python(text: str) -> bool:
+    """Whether a number in it would be one to Python alone: 1_000, or digits of another script."""
+    return "_" in text or not text.isascii()
+
+
+def is_missing(cell: Any) -> bool:
+    """None, "", NaN, NaT and pandas' NA; ``cell != cell`` is true of NaN and NaT alone."""
+    if cell is None or type(cell).__name__ == "NAType":
+        return True
+    return (isinstance(cell, str) and cell == "") or bool(cell != cell)
+
+
+def id_text(cell: Any) -> str:
+    """An id as text, "" where it is missing. A column with gaps turns 7 into 7.0: still row 7."""
+    if isinstance(cell, float | np.floating) and float(cell).is_integer():
+        return str(int(cell))
+    return "" if is_missing(cell) else str(decoded(cell))
+
+
+def decoded(cell: Any) -> Any:
+    """Bytes as the text they hold; anything else as it is."""
+    if not isinstance(cell, bytes):
+        return cell
+    try:
+        return cell.decode()
+    except UnicodeDecodeError:
+        raise ValueError(f"{cell[:40]!r} is not UTF-8 text") from None
 
 
 def read_csv(path: Path) -> tuple[Columns, list[int]]:
@@ -39,7 +83,15 @@ def read_csv(path: Path) -> tuple[Columns, list[int]]:
 
 
 def write_csv(columns: dict[str, list[str]], file) -> None:
-    """Write columns of text to an open file."""
+    """Write columns of text to an open file, if every cell is short enough to be read again."""
+    limit = csv.field_size_limit()
+    for name, cells in columns.items():
+        if max(map(len, cells), default=0) > limit:
+            row = next(i for i, cell in enumerate(cells) if len(cell) > limit)
+            raise ValueError(
+                f"{name} of row {row} has {len(cells[row])} characters, and a cell of a CSV file "
+                f"at most {limit}. Shorten it, or write .parquet."
+            )
     # Ending lines in \n alone, the writer sees no reason to quote a cell that holds \r.
     has_return = any("\r" in cell for cells in columns.values() for cell in cells)
     quoting = csv.QUOTE_ALL if has_return else csv.QUOTE_MINIMAL
@@ -55,7 +107,7 @@ def read_parquet(path: Path):
         return parquet.read_table(path)
     except FileNotFoundError:
         raise
-    except (pyarrow.ArrowException, OSError):
+    except (pyarrow.ArrowException, OSError, MemoryError):
         raise ValueError(f"{path.name} is not a Parquet file that can be read.") from None
 
 

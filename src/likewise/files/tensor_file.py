@@ -22,6 +22,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from likewise.files import strict_json
 from likewise.files.atomic_file import replacing
 
 LAYOUT = "likewise-tensors-1"  # names our header; what the document says has its own version
@@ -141,7 +142,7 @@ def read_tensors(path: str | os.PathLike) -> TensorFile:
             "Save it again, or fetch another copy."
         )
     try:
-        told = json.loads(header, parse_constant=_refuse, object_pairs_hook=_unique)
+        told = strict_json.loads(header)
         arrays = {name: _decode(array, told["dtypes"].get(name)) for name, array in stored.items()}
         return TensorFile(arrays, told["document"])
     except (LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
@@ -242,9 +243,7 @@ def _read_places(file, size: int) -> tuple[dict[str, str], list[_Place]]:
     n_left = size - 8 - n_header
     if n_left < 0 or n_header > _MAX_WHOLE_HEADER:
         raise ValueError(f"a header of {n_header} bytes in a file of {size}")
-    header = json.loads(
-        file.read(n_header).decode(), parse_constant=_refuse, object_pairs_hook=_unique
-    )
+    header = strict_json.loads(file.read(n_header).decode())
     if not isinstance(header, dict):
         raise ValueError("a header that is no object")
     metadata = header.pop(_RESERVED, {})
@@ -288,14 +287,6 @@ def _memory_of_machine() -> float:
         return math.inf
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object, if it names nothing twice."""
-    named = dict(pairs)
-    if len(named) < len(pairs):
-        raise ValueError("a name that is there twice")
-    return named
-
-
 def _encode(name, array):
     """An array that safetensors can hold, and the type to give back where it differs, or None."""
     array = np.asarray(array)
@@ -334,10 +325,6 @@ def _decode(stored, dtype_text):
     if stored.max(initial=0) > largest:
         raise ValueError(f"code point {stored.max()}")
     return np.ndarray(stored.shape[:-1], dtype, bytearray(stored.astype(code).tobytes()))
-
-
-def _refuse(constant):
-    raise ValueError(f"the number {constant}")
 
 
 def printable(text: object, length: int = 200) -> str:
