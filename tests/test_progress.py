@@ -230,6 +230,18 @@ def test_a_log_of_slow_items_tells_what_is_left(clock, capfd):
     ]
 
 
+def test_a_loop_that_ends_when_it_settles_tells_what_is_left_at_most(clock, capfd):
+    for i in track(range(500), "projecting", may_end_early=True):
+        clock.seconds += 1
+        if i == 2:
+            break
+    assert capfd.readouterr().err.splitlines() == [
+        "projecting: 0 of 500 after 0 s",
+        "projecting: 1 of 500 after 1 s, at most 8 min left",
+        "projecting: 2 of 500 after 2 s, at most 8 min left",
+    ]
+
+
 def test_a_bar_tells_the_same_even_where_an_item_takes_minutes(clock, terminal, capfd, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     for _ in track(range(7), "trying spaces"):

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from types import SimpleNamespace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 Item = TypeVar("Item")
 
@@ -22,6 +22,15 @@ REFRESH_SECONDS = 0.1  # rich would take longer than the work of a fast loop
 
 # The one display of the process. rich keeps a single live area a console, so nested loops share it.
 _screen = SimpleNamespace(shown=False, bars=None, lock=threading.Lock())
+
+
+class Loop(NamedTuple):
+    """What is told about."""
+
+    what: str
+    total: int | None
+    started: float  # by the monotonic clock
+    may_end_early: bool
 
 
 def show_progress(on: bool = True) -> None:
@@ -46,7 +55,9 @@ def show_progress(on: bool = True) -> None:
     _screen.shown = bool(on)
 
 
-def track(iterable: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
+def track(
+    iterable: Iterable[Item], what: str, total: int | None = None, *, may_end_early: bool = False
+) -> Iterator[Item]:
     """Yield the items of `iterable`, telling how many are done if `show_progress()` is on.
 
     Parameters
@@ -57,6 +68,8 @@ def track(iterable: Iterable[Item], what: str, total: int | None = None) -> Iter
         What the loop does, as in "projecting onto triples".
     total : int, default=None
         How many items there are. None takes `len(iterable)` where there is one.
+    may_end_early : bool, default=False
+        Whether the loop is left as soon as it settles: then what is told is "at most".
 
     Yields
     ------
@@ -83,7 +96,7 @@ def track(iterable: Iterable[Item], what: str, total: int | None = None) -> Iter
         for item in iterable:
             now = time.monotonic()
             if now >= due:
-                report = report or _open_report(what, total, started)
+                report = report or _open_report(Loop(what, total, started, may_end_early))
                 report.send(n_done)
                 due = now + REFRESH_SECONDS
             yield item
@@ -94,31 +107,30 @@ def track(iterable: Iterable[Item], what: str, total: int | None = None) -> Iter
             report.close()
 
 
-def _open_report(what, total, started):
+def _open_report(loop):
     """A generator that is sent the number of items done, and closed at the end of the loop."""
     from rich.console import Console
 
     console = Console(stderr=True)
     if console.is_jupyter or (console.is_terminal and not console.is_dumb_terminal):
-        report = _draw_bar(console, what, total, started)
+        report = _draw_bar(console, loop)
     else:
-        report = _print_lines(console, what, total, started)
+        report = _print_lines(console, loop)
     next(report)
     return report
 
 
-def _draw_bar(console, what, total, started):
-    bars, task = _add_bar(console, what, total)
+def _draw_bar(console, loop):
+    bars, task = _add_bar(console, loop)
     try:
         while True:
             n_done = yield
-            rest = _rest(n_done, total, time.monotonic() - started)
-            bars.update(task, completed=n_done, rest=rest)
+            bars.update(task, completed=n_done, rest=_rest(loop, n_done))
     finally:
         _remove_bar(task)
 
 
-def _add_bar(console, what, total):
+def _add_bar(console, loop):
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -140,7 +152,7 @@ def _add_bar(console, what, total):
             # transient: a finished loop leaves the terminal as it was
             _screen.bars = Progress(*columns, console=console, transient=True)
             _screen.bars.start()
-        return _screen.bars, _screen.bars.add_task(what, total=total, rest="")
+        return _screen.bars, _screen.bars.add_task(loop.what, total=loop.total, rest="")
 
 
 def _remove_bar(task):
@@ -151,30 +163,30 @@ def _remove_bar(task):
             _screen.bars = None
 
 
-def _print_lines(console, what, total, started):
+def _print_lines(console, loop):
     next_line, n_printed, n_done = 0.0, None, 0
     try:
         while True:
             n_done = yield
-            seconds = time.monotonic() - started
+            seconds = time.monotonic() - loop.started
             if seconds >= next_line:
-                console.out(_line(what, n_done, total, seconds), highlight=False)
+                console.out(_line(loop, n_done), highlight=False)
                 next_line, n_printed = 2 * seconds, n_done
     finally:
         if n_done != n_printed:
-            seconds = time.monotonic() - started
-            console.out(_line(what, n_done, total, seconds), highlight=False)
+            console.out(_line(loop, n_done), highlight=False)
 
 
-def _line(what: str, n_done: int, total: int | None, seconds: float) -> str:
-    of_total = "" if total is None else f" of {total}"
-    rest = _rest(n_done, total, seconds)
-    return f"{what}: {n_done}{of_total} after {in_words(seconds)}{rest and f', {rest}'}"
+def _line(loop: Loop, n_done: int) -> str:
+    of_total = "" if loop.total is None else f" of {loop.total}"
+    rest = _rest(loop, n_done)
+    seconds = time.monotonic() - loop.started
+    return f"{loop.what}: {n_done}{of_total} after {in_words(seconds)}{rest and f', {rest}'}"
 
 
-def _rest(n_done: int, total: int | None, seconds: float) -> str:
-    left = seconds_left(n_done, total, seconds)
-    return f"about {in_words(left)} left" if left else ""
+def _rest(loop: Loop, n_done: int) -> str:
+    left = seconds_left(n_done, loop.total, time.monotonic() - loop.started)
+    return f"{'at most' if loop.may_end_early else 'about'} {in_words(left)} left" if left else ""
 
 
 def seconds_left(n_done: int, total: int | None, seconds: float) -> float | None:

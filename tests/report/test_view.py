@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,7 +17,6 @@ from likewise.report.view import (
     name_features,
     rename,
     standouts,
-    take_rows,
     typical_rows,
     values_of,
 )
@@ -61,15 +59,6 @@ def test_sparse_rows_are_flattened_as_dense_ones():
     Z = np.random.RandomState(0).poisson(0.3, (40, 12)).astype(float)
     dense, thin = flatten(Z), flatten(sparse.csr_matrix(Z))
     assert_allclose(np.abs(thin), np.abs(dense), atol=1e-8)  # up to the signs of the axes
-
-
-@pytest.mark.parametrize("make", [np.asarray, list, sparse.csc_matrix, pd.DataFrame, pl.DataFrame])
-def test_rows_are_taken_from_every_kind_of_table(make):
-    X = np.arange(12.0).reshape(4, 3)
-    taken = take_rows(make(X), np.array([1, 3]))
-    assert type(taken).__module__.partition(".")[0] in type(make(X)).__module__ + "numpy scipy"
-    taken = taken.toarray() if sparse.issparse(taken) else np.asarray(taken)
-    assert_array_equal(taken, X[[1, 3]])
 
 
 def test_features_have_their_own_names_those_given_or_numbers():

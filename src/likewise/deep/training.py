@@ -206,7 +206,8 @@ class Run:
         steps: dict[str, Callable] = {}
         pairs = pairs_of(self.constraints)
         full = {kind: one.weights.clone() for kind, one in self.answers.items()}
-        for epoch in track(range(self.epoch, settings.max_epochs), "clustering"):
+        epochs = range(self.epoch, settings.max_epochs)
+        for epoch in track(epochs, "clustering", may_end_early=True):
             codes, q = self.look()
             if not torch.isfinite(codes).all():
                 self.note_epoch(np.nan, 0)

@@ -145,7 +145,7 @@ def move_points(
     labels, centers = cluster(X, n_clusters, None, N_STARTS, rng)
     moves: list[Move] = []
     history = [measure(labels, pairs, moves, y)]
-    for _ in track(range(is_left.size), "moving points"):
+    for _ in track(range(is_left.size), "moving points", may_end_early=True):
         options = find_options(X, labels, centers, pairs, is_left)
         if not options:
             break

@@ -167,7 +167,8 @@ def learn_metric(
 
     sane = M.copy(), pair_duals.copy(), triple_duals.copy()
     n_iter, converged, collapsed = 0, False, False
-    for n_iter in track(range(1, max_iter + 1), "projecting onto answers"):
+    sweeps = range(1, max_iter + 1)
+    for n_iter in track(sweeps, "projecting onto answers", may_end_early=True):
         converged = sweep() <= tol
         if is_hard and (converged or n_iter % CHECK_EVERY == 0 or n_iter == max_iter):
             collapsed = _has_collapsed(M)

@@ -129,7 +129,8 @@ def learn_choices(
     steps: deque[tuple[np.ndarray, np.ndarray, float]] = deque(maxlen=MEMORY)
     slow, gap, n_iter, converged = tol, np.nan, 0, max_iter == 0
     values = deque([value], maxlen=PATIENCE + 1)
-    for n_iter in track(range(1, max_iter + 1), "learning from choices"):  # noqa: B007
+    iterations = range(1, max_iter + 1)
+    for n_iter in track(iterations, "learning from choices", may_end_early=True):  # noqa: B007
         direction = _descent(gradient, scaling, steps)
         slope = -float(np.vdot(direction, gradient))
         step = 1.0

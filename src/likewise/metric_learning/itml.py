@@ -248,7 +248,8 @@ def project_onto_pairs(
 ) -> Projected:
     """Sweeps of projections, each in a new order, until the distances stand still."""
     M, duals = resume(rows, pairs, sign, sq_bounds, strengths, start)
-    for n_iter in track(range(1, max_iter + 1), "ITML: sweeps over the pairs", max_iter):
+    sweeps = range(1, max_iter + 1)
+    for n_iter in track(sweeps, "ITML: sweeps over the pairs", may_end_early=True):
         swept = sweep_pairs(
             M,
             rows,

@@ -244,7 +244,7 @@ def next_questions(questions: Sequence[Question], cards: RowCards) -> Section:
     """What an answer would help with most."""
     title = "What to ask next"
     if not questions:
-        words = "Nothing: no row lies between two clusters that the answers leave open."
+        words = "Nothing left to ask: no row lies between two clusters that the answers leave open."
         return Section("next", title, element("p", words))
     told = []
     for question in questions:

@@ -6,7 +6,6 @@ rows X has, only a sample of them is looked at, so a report takes seconds.
 
 from typing import Any, NamedTuple
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
@@ -14,6 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.utils import check_array
 
 from likewise.scale.learning import sample_rows
+from likewise.selection.landscape import take_rows
 
 MAX_ROWS = 20_000  # looked at: the typical rows of so many are as typical as any
 MAX_POINTS = 3_000  # on a map: more would only cover each other
@@ -69,15 +69,6 @@ def start_space(model, X):
     """Rows as they were before any answer: features, standardized where the model does so."""
     X = as_numbers(X)
     return X if model.scaler_ is None else model.scaler_.transform(X)
-
-
-def take_rows(X, rows: np.ndarray):
-    """X[rows], also of a dataframe: a model that was fitted to names wants to see them again."""
-    if sparse.issparse(X):
-        return X.tocsr()[rows]
-    if hasattr(X, "columns"):
-        return nw.from_native(X, eager_only=True)[rows.tolist()].to_native()
-    return np.asarray(X)[rows]
 
 
 def name_features(X, n_features: int, names=None) -> list[str]:

@@ -193,7 +193,8 @@ def select_constraints(
     last_known = np.full(len(pairs), np.inf)
     turn = rng.permutation(len(pairs))
     n_judged = best = 0
-    for n_chosen in track(range(min(n_select, len(pairs))), "choosing pairs", n_select):
+    counts = range(min(n_select, len(pairs)))
+    for n_chosen in track(counts, "choosing pairs", may_end_early=True):
         now = rounds[-1]
         left = find_left(pool.subset(usable), now.metric.chosen, closure)
         if not len(left):

@@ -10,6 +10,7 @@ the nearest and the second nearest group.
 
 from typing import NamedTuple
 
+import narwhals.stable.v1 as nw
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.cluster import KMeans
@@ -44,10 +45,10 @@ def survey(
     space, X, constraints: Constraints, rows: np.ndarray, n_clusters: int | None
 ) -> Landscape:
     """The landscape of some rows of X in a fitted space, or as they are."""
-    Z = X[rows] if space is None else space.transform(X[rows])
+    Z = take_rows(X, rows) if space is None else space.transform(take_rows(X, rows))
     Z = np.asarray(Z.toarray() if issparse(Z) else Z, dtype=np.float64)
     labels = getattr(space, "labels_", None)
-    if labels is not None and len(labels) == X.shape[0]:
+    if labels is not None and len(labels) == constraints.n_samples:
         labels = np.unique(np.asarray(labels)[rows], return_inverse=True)[1]
         n_clusters = int(labels.max()) + 1
     else:
@@ -55,6 +56,15 @@ def survey(
     is_touched = np.isin(rows, constraints.touched_rows())
     components = constraints.closure().components[rows]
     return Landscape(rows, Z, components, is_touched, labels, n_clusters)
+
+
+def take_rows(X, rows: np.ndarray):
+    """X[rows], also of a dataframe: a model that was fitted to names wants to see them again."""
+    if issparse(X):
+        return X.tocsr()[rows]
+    if hasattr(X, "columns"):
+        return nw.from_native(X, eager_only=True)[rows.tolist()].to_native()
+    return np.asarray(X)[rows]
 
 
 def cluster_groups(land: Landscape, constraints: Constraints, seed: int) -> Groups:

@@ -21,7 +21,9 @@ change is the gain of a greedy k-medoids step, and found every group in fewer qu
 farthest-first, which asks about outliers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import combinations, islice
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +44,7 @@ STRATEGIES = ("expected-change", "uncertainty", "farthest-first", "min-max", "ra
 KINDS = ("pairs", "triples")
 MOST_ROWS = 3000  # rows looked at; of more, a draw
 MOST_CANDIDATES = 300  # rows whose expected change is computed; of more, a draw
+MOST_LISTED = 100_000  # random questions that are listed one by one when draws find too few
 DRAWS = 50  # random questions drawn for each one wanted, since some are known
 
 
@@ -78,8 +81,8 @@ def next_questions(
     constraints : Constraints, default=None
         What has been answered. Questions that it answers or implies are not asked.
     n_questions : int, default=10
-        Questions wanted. Fewer come back when there is nothing left to ask. Raising it saves
-        fits between batches, and each question knows less of the others' answers.
+        Questions wanted. Fewer come back when fewer are left to ask. Raising it saves fits between
+        batches, and each question knows less of the others' answers.
     strategy : str, default="expected-change"
         "expected-change", "uncertainty", "farthest-first", "min-max" or "random".
     kind : "pairs" or "triples", default="pairs"
@@ -95,7 +98,9 @@ def next_questions(
     Returns
     -------
     list of Question
-        Each with ``rows``, ``score``, ``strategy`` and ``why``.
+        Each with ``rows``, ``score``, ``strategy`` and ``why``. An empty list is the signal to
+        stop: the strategy finds no row whose group is still open, and random questions are not
+        put alone.
 
     Notes
     -----
@@ -114,28 +119,34 @@ def next_questions(
     >>> 2 in found[0].rows
     True
     """
-    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
-    constraints = check_constraints(constraints, n_samples=X.shape[0])
-    check_settings(space, n_questions, strategy, kind, random_share, skip, X.shape[0])
+    numbers = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
+    n_rows = numbers.shape[0]
+    constraints = check_constraints(constraints, n_samples=n_rows)
+    check_settings(space, n_questions, strategy, kind, random_share, skip, n_rows)
     rng = check_random_state(random_state)
     asked = {tuple(sorted(rows)) for rows in skip}
     asked |= {tuple(sorted(answer.points)) for answer in constraints.answers()}
     size = KINDS.index(kind) + 2
-    n_random = n_questions
-    found: list[Question] = []
-    if strategy != "random":
-        n_random = int(np.count_nonzero(rng.uniform(size=n_questions) < random_share))
-        rows = draw_rows(X.shape[0], constraints.touched_rows(), rng)
-        land = survey(space, X, constraints, rows, n_clusters)
-        for question in propose(land, constraints, strategy, size, n_questions, asked, rng):
-            if len(found) == n_questions - n_random:
-                break
-            key = tuple(sorted(question.rows))
-            if key not in asked:
-                asked.add(key)
-                found.append(question)
-    found += draw_questions(constraints, size, n_random, asked, rng)
-    return found
+    if strategy == "random":
+        return draw_questions(constraints, size, n_questions, asked, rng)
+    n_best = n_questions - int(np.count_nonzero(rng.uniform(size=n_questions) < random_share))
+    rows = draw_rows(n_rows, constraints.touched_rows(), rng)
+    has_names = hasattr(space, "feature_names_in_")  # and wants to see them again
+    land = survey(space, X if has_names else numbers, constraints, rows, n_clusters)
+    proposed = propose(land, constraints, strategy, size, n_questions, asked, rng)
+    best = list(islice(leave_out(proposed, asked), max(n_best, 1)))
+    if not best:
+        return []  # nothing is worth asking; random questions alone would hide that
+    return best[:n_best] + draw_questions(constraints, size, n_questions - n_best, asked, rng)
+
+
+def leave_out(questions: Iterable[Question], asked: set[tuple[int, ...]]) -> Iterator[Question]:
+    """Questions not put before, noted as put from now on."""
+    for question in questions:
+        key = tuple(sorted(question.rows))
+        if key not in asked:
+            asked.add(key)
+            yield question
 
 
 def check_settings(space, n_questions, strategy, kind, random_share, skip, n_rows) -> None:
@@ -278,20 +289,27 @@ def explain(strategy: str, likelihoods: np.ndarray, is_unfinished: bool) -> str:
 
 
 def draw_questions(constraints, size, n_wanted, asked, rng) -> list[Question]:
-    """Random questions that no answer answers yet."""
+    """Random questions that no answer answers yet; of few rows, all that there are if need be."""
     if not n_wanted or constraints.n_samples < size:
         return []
     drawn = rng.randint(constraints.n_samples, size=(DRAWS * n_wanted, size))
     drawn = drawn[(np.diff(np.sort(drawn, axis=1), axis=1) > 0).all(axis=1)]
-    ends = [(i, j) for i in range(size) for j in range(i + 1, size)]
+    found = list(islice(open_questions(drawn, constraints, asked), n_wanted))
+    n_missing = n_wanted - len(found)
+    if n_missing and comb(constraints.n_samples, size) <= MOST_LISTED:
+        every = np.array(list(combinations(range(constraints.n_samples), size)))
+        every = every[rng.permutation(len(every))]
+        found += islice(open_questions(every, constraints, asked), n_missing)
+    return found
+
+
+def open_questions(drawn, constraints, asked) -> Iterator[Question]:
+    """Those of the drawn rows (m, size) that the answers leave open and that were not asked."""
+    ends = list(combinations(range(drawn.shape[1]), 2))
     closure = constraints.closure()
     known = np.stack([closure.known(drawn[:, list(two)]) for two in ends], axis=1)
-    found: list[Question] = []
-    for rows in drawn[~(known != 0).all(axis=1)]:
-        key = tuple(sorted(int(row) for row in rows))
-        if key not in asked:
-            asked.add(key)
-            found.append(Question(tuple(map(int, rows)), 0.0, "random", "Drawn at random."))
-        if len(found) == n_wanted:
-            break
-    return found
+    left = drawn[~(known != 0).all(axis=1)]
+    questions = (
+        Question(tuple(map(int, rows)), 0.0, "random", "Drawn at random.") for rows in left
+    )
+    return leave_out(questions, asked)
