@@ -41,6 +41,7 @@ ESTIMATORS = {
     "BlockKMeans": "likewise.scale.k_means.BlockKMeans",
     "COPKMeans": "likewise.cluster.cop_kmeans.COPKMeans",
     "DeepConstrainedClustering": "likewise.deep.clustering.DeepConstrainedClustering",
+    "GraphPropagation": "likewise.cluster.propagation.GraphPropagation",
     "GuidedClustering": "likewise.guided.clustering.GuidedClustering",
     "ITML": "likewise.metric_learning.itml.ITML",
     "KMedoids": "likewise.cluster.k_medoids.KMedoids",

@@ -9,7 +9,13 @@ from scipy.sparse import csr_array, csr_matrix
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import kneighbors_graph
 
-from likewise.kernels import laplacian, neighbor_graph, normalized_adjacency, similarity_graph
+from likewise.kernels import (
+    laplacian,
+    neighbor_graph,
+    normalized_adjacency,
+    self_tuning_graph,
+    similarity_graph,
+)
 
 SEEDS = st.integers(0, 10_000)
 
@@ -150,3 +156,31 @@ def test_an_asymmetric_similarity_is_named_at_its_worst_entry(convert):
 def test_wrong_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@settings(max_examples=25)
+@given(SEEDS, st.integers(1, 25), st.integers(1, 9))
+def test_self_tuning_weights_are_those_of_the_formula_on_the_neighbor_graph(
+    seed, k, scale_neighbor
+):
+    X = draw_rows(seed)
+    W = self_tuning_graph(X, k, scale_neighbor=scale_neighbor).toarray()
+    dists = cdist(X, X)
+    scales = np.sort(dists, axis=1)[:, min(scale_neighbor, k, 19)]  # the row itself comes first
+    expected = np.exp(-(dists**2) / np.outer(scales, scales)) * neighbor_graph(X, k).toarray()
+    assert_allclose(W, expected, rtol=1e-6, atol=1e-12)
+    assert_array_equal(W, W.T)
+    assert_allclose(self_tuning_graph(csr_array(X), k, scale_neighbor=scale_neighbor).toarray(), W)
+    assert_allclose(self_tuning_graph(9 * X + 5, k, scale_neighbor=scale_neighbor).toarray(), W)
+
+
+@pytest.mark.parametrize("n", [1, 2, 12])
+def test_equal_rows_have_weights_of_one(n):
+    W = self_tuning_graph(np.ones((n, 2)), 3)
+    assert_array_equal(W.data, 1)
+    assert_array_equal(W.toarray() > 0, neighbor_graph(np.ones((n, 2)), 3).toarray() > 0)
+
+
+def test_a_unit_by_no_neighbor_is_refused():
+    with pytest.raises(ValueError, match="scale_neighbor=0"):
+        self_tuning_graph(np.eye(3), scale_neighbor=0)

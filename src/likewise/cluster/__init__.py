@@ -9,11 +9,13 @@ from likewise.cluster.mean_shift import KernelMeanShift
 from likewise.cluster.medoids import Medoids, exact_medoids, swap_medoids
 from likewise.cluster.mpck_means import MPCKMeans
 from likewise.cluster.pck_means import PCKMeans
+from likewise.cluster.propagation import GraphPropagation
 from likewise.cluster.resolutions import Resolutions, resolutions
 
 __all__ = [
     "COPKMeans",
     "Counted",
+    "GraphPropagation",
     "KMedoids",
     "KernelKMeans",
     "KernelMeanShift",

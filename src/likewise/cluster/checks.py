@@ -27,15 +27,17 @@ def check_choice(name: str, value, choices: tuple[str, ...]) -> None:
         raise ValueError(f"{name}={value!r} is none of {', '.join(map(repr, choices))}.")
 
 
-def warn_conflicts(estimator, constraints: Constraints) -> np.ndarray:
+def warn_conflicts(
+    estimator, constraints: Constraints, *, outcome: str = "weighs one against the other"
+) -> np.ndarray:
     """Positions of the cannot-links that contradict must-links; a warning counts them."""
     ends = constraints.closure().components[constraints.cannot_link]
     contradicted = constraints.positions("cannot_link")[ends[:, 0] == ends[:, 1]]
     if len(contradicted):
         warnings.warn(
             f"{len(contradicted)} cannot-links contradict must-links, beginning with "
-            f"{constraints.describe(int(contradicted[0]))}. {type(estimator).__name__} weighs one "
-            "against the other; constraints.conflicts() shows each with its must-links.",
+            f"{constraints.describe(int(contradicted[0]))}. {type(estimator).__name__} "
+            f"{outcome}; constraints.conflicts() shows each with its must-links.",
             UserWarning,
             stacklevel=3,
         )

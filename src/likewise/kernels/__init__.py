@@ -18,6 +18,7 @@ from likewise.kernels.graph import (
     laplacian,
     neighbor_graph,
     normalized_adjacency,
+    self_tuning_graph,
     similarity_graph,
 )
 from likewise.kernels.landmarks import choose_landmarks
@@ -50,6 +51,7 @@ __all__ = [
     "rbf_theta",
     "row_blocks",
     "self_tuning_gaussian",
+    "self_tuning_graph",
     "similarity_graph",
     "sq_distance_blocks",
     "sq_distances",

@@ -48,6 +48,53 @@ def neighbor_graph(X, n_neighbors: int = 5) -> csr_array:
     return _joined_either_way(indices)
 
 
+def self_tuning_graph(X, n_neighbors: int = 10, *, scale_neighbor: int = 7) -> csr_array:
+    """Symmetric graph of nearest rows, weighted by distances in units of the local density.
+
+    The weight of the edge between i and j is ``exp(-|x_i - x_j|^2 / (sigma_i sigma_j))``, where
+    ``sigma_i`` is the distance from row i to its `scale_neighbor`-th neighbor.
+
+    Parameters
+    ----------
+    X : array-like or CSR of shape (n, d)
+    n_neighbors : int, default=10
+        As in `neighbor_graph`.
+    scale_neighbor : int, default=7
+        Which neighbor sets the unit, clipped to `n_neighbors`. Raising it evens out the weights.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        Zero diagonal, weights from 0 to 1; edges whose weight rounds to 0 are left out.
+
+    References
+    ----------
+    zelnik2004
+
+    Examples
+    --------
+    >>> self_tuning_graph([[0.0], [1.0], [3.0]], n_neighbors=1).toarray().round(3)
+    array([[0.   , 0.368, 0.   ], [0.368, 0.   , 0.135], [0.   , 0.135, 0.   ]])
+    """
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    if scale_neighbor < 1:
+        raise ValueError(f"scale_neighbor={scale_neighbor} measures no neighbor. Use 1 or more.")
+    k = _clipped(n_neighbors, n)
+    indices, sq_dists = nearest_rows(X, X, k, exclude_self=True)
+    if not k:  # a single row
+        return csr_array((n, n), dtype=np.float64)
+    scales = np.sqrt(sq_dists[:, min(scale_neighbor, k) - 1])
+    smallest = scales[scales > 0].min(initial=np.inf)
+    # So many coincident neighbors that the unit would be 0 and the weight 0/0.
+    scales = np.where(scales > 0, scales, smallest if np.isfinite(smallest) else 1.0)
+    i, j = np.repeat(np.arange(n), k), indices.ravel()
+    weights = np.exp(-sq_dists.ravel() / (scales[i] * scales[j]))
+    W = csr_array((weights, (i, j)), shape=(n, n))
+    W = csr_array(W.maximum(W.T))
+    W.eliminate_zeros()
+    return W
+
+
 def similarity_graph(S, n_neighbors: int | None = 5) -> csr_array:
     """Symmetric graph that joins each row to those most similar to it, weighted by similarity.
 
