@@ -10,11 +10,16 @@ The Lagrangian over u (assignment rows) and the pairs' multipliers has an exact 
     rho_c = sum_i min(0, D_ic + P_ic - u_i) + sum eta^c,
 
 P being what the multipliers add to the costs: every value of L is a bound. Its maximum is that of
-the linear program. L has corners; we climb a smooth function below it instead, in which every
+the linear program. L has corners; we climb a smooth function above it instead, in which every
 min(0, w) and the choice of the k smallest are rounded by a width that shrinks in a few stages, with
 a quasi-Newton method (L-BFGS-B), and report L itself. Multipliers of centers that no solution opens
 are 0, so the climb runs over the few columns that could be opened and looks for missed ones at the
 end.
+
+How near the climb came is proved, not judged by the length of its last step: the y of the rounded
+choice is kept, and what x costs at the best under that y is at least the program's value. Rows of
+no pair take the cheapest columns that y opens; the rows of the pairs are a small linear program.
+Where the proof leaves more than some widths open, the climb goes on.
 
 References: randel2021, (12)-(19); nesterov2005 (rounding). We differ from the former in the
 cannot-links: the paper has x_i^c + x_j^c <= 1 + eps, the same partitions and a worse bound; and in
@@ -40,7 +45,9 @@ FIRST_WIDTHS = (1e-1, 3e-2, *WIDTHS)
 MAX_STEPS = 300  # of L-BFGS-B at each width
 MEMORY = 10  # its pairs of steps
 SMALLEST_GAIN = 1e-5  # of a step, relative, in widths
-MAX_ROUNDS = 8  # of columns added
+MAX_ROUNDS = 8  # of climbs: columns are added, or the proof is too far off
+SETTLED = 10  # last widths between the bound and the proof, relative to the latter
+OPEN = 1e-6  # a smaller y counts as closed in the proof
 N_COLUMNS = 30, 10  # to begin with: some, and so many more a cluster
 MISSED = 1e-9  # of the cost: a column this much below the k-th is missing
 NO_PAIRS = Pairs(
@@ -76,8 +83,8 @@ def prepare(costs: np.ndarray, n_clusters: int, rng) -> Prepared:
     everywhere = Lagrangian(costs, NO_PAIRS, n_clusters, eps=0.0)
     none = everywhere.zeros()
     u, _ = everywhere.climb(costs[:, found.medoids].max(axis=1), none, FIRST_WIDTHS[:1])
-    u, _, _ = climb_columns(everywhere, u, none, FIRST_WIDTHS[1:], found.cost)
-    return Prepared(costs, scale, found, u, everywhere.value(u, none))
+    climbed = climb_columns(everywhere, u, none, FIRST_WIDTHS[1:], found.cost)
+    return Prepared(costs, scale, found, climbed.u, climbed.bound)
 
 
 def price_by_lagrangian(
@@ -89,33 +96,55 @@ def price_by_lagrangian(
     none = everywhere.zeros()
     is_proved = found.cost - prepared.bound <= widths[0] * abs(prepared.bound)
     if is_proved and not pairs.broken(found.labels).any():
-        return Priced(none, prepared.bound * prepared.scale, settled=True)
-    u, multipliers, settled = climb_columns(everywhere, prepared.u, none, widths, found.cost)
-    multipliers[np.abs(multipliers) < widths[-1]] = 0.0  # no more than the rounding
-    bound = max(everywhere.value(u, multipliers), prepared.bound)
-    return Priced(multipliers * prepared.scale, bound * prepared.scale, settled)
+        settled = is_settled(prepared.bound, found.cost, widths)
+        return Priced(none, prepared.bound * prepared.scale, settled)
+    climbed = climb_columns(everywhere, prepared.u, none, widths, found.cost)
+    bound = max(climbed.bound, prepared.bound)
+    settled = is_settled(bound, climbed.upper, widths)
+    return Priced(climbed.multipliers * prepared.scale, bound * prepared.scale, settled)
+
+
+class ClimbedColumns(NamedTuple):
+    u: np.ndarray  # (n,)
+    multipliers: np.ndarray  # (m, n)
+    bound: float  # L there: the program's value is no less
+    upper: float  # what some x, y of the program cost: its value is no more
 
 
 def climb_columns(
     everywhere: "Lagrangian", u, multipliers, widths: tuple[float, ...], cost: float
-) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Climb over the columns that may be opened; whether none was missed in the end."""
+) -> ClimbedColumns:
+    """The best of some climbs over the columns that may be opened; the last settles, or none."""
     costs, k, eps = everywhere.costs, everywhere.k, everywhere.eps
     multipliers = multipliers.copy()
     rho = everywhere.rho(u, multipliers)
     columns = np.sort(np.argsort(rho, kind="stable")[: N_COLUMNS[0] + N_COLUMNS[1] * k])
-    missed = columns
+    stages = widths
+    best = ClimbedColumns(u, multipliers, -np.inf, np.inf)
     for _ in range(MAX_ROUNDS):
         few = Lagrangian(costs[:, columns], everywhere.pairs, k, eps)
-        u, multipliers[:, columns] = few.climb(u, multipliers[:, columns], widths)
+        u, multipliers[:, columns] = few.climb(u, multipliers[:, columns], stages)
+        kept = np.where(np.abs(multipliers) < widths[-1], 0.0, multipliers)  # less is rounding
+        bound = everywhere.value(u, kept)
+        upper = min(best.upper, few.upper_bound(u, multipliers[:, columns], widths[-1]))
+        best = ClimbedColumns(u, kept, bound, upper) if bound > best.bound else best
+        best = best._replace(upper=upper)
+        if is_settled(best.bound, upper, widths):
+            break
         rho = everywhere.rho(u, multipliers)
         last_open = np.partition(rho[columns], k - 1)[k - 1]
         rho[columns] = np.inf
         missed = np.flatnonzero(rho < last_open - MISSED * cost)
-        if not len(missed):
-            break
-        columns, widths = np.union1d(columns, missed), widths[-1:]
-    return u, multipliers, not len(missed)
+        columns = np.union1d(columns, missed)
+        # New columns are far from their best: from the widest rounding again. At the last width
+        # alone, L-BFGS-B stalls at the corners on the way, and where depends on the last digit.
+        stages = widths if len(missed) else widths[-1:]
+    return best
+
+
+def is_settled(bound: float, upper: float, widths: tuple[float, ...]) -> bool:
+    """Whether the program's value, between the two, is known to some widths."""
+    return bool(upper - bound <= SETTLED * widths[-1] * abs(upper))
 
 
 class Lagrangian:
@@ -169,6 +198,37 @@ class Lagrangian:
         multipliers[must] = unfolded[len(must) :] - multipliers[must]  # nu = lambda - gamma
         return flat[: len(u)], multipliers
 
+    def upper_bound(self, u: np.ndarray, multipliers: np.ndarray, width: float) -> float:
+        """What the program costs with the columns opened as the rounded choice opens them."""
+        unfolded = self._unfold(multipliers)
+        _, rho = self._rounded(u, unfolded, width)
+        y = choose_smoothly(rho, self.k, width * len(u) / self.k)
+        some = np.flatnonzero(y > OPEN)
+        y = np.minimum(y[some], 1.0)
+        y += (self.k - y.sum()) * (1 - y) / max((1 - y).sum(), OPEN)  # what was closed goes on top
+        free = np.ones(len(u), dtype=bool)
+        free[self.pairs.points] = False
+        opened = self.costs[:, some]
+        return cost_of_free(opened[free], y) + self._cost_of_pairs(opened[self.pairs.points], y)
+
+    def _cost_of_pairs(self, costs: np.ndarray, y: np.ndarray) -> float:
+        """The linear program over the points of the pairs alone, with y given; HiGHS."""
+        p, n_open = costs.shape
+        if not p:
+            return 0.0
+        rights = np.full((self.rows.shape[0], n_open), self.eps)
+        rights[self.cannot] += y
+        solved = linprog(
+            costs.ravel(),
+            A_ub=sparse.kron(-self.rows, sparse.eye_array(n_open), format="csr"),
+            b_ub=rights.ravel(),
+            A_eq=sparse.kron(sparse.eye_array(p), np.ones((1, n_open)), format="csr"),
+            b_eq=np.ones(p),
+            bounds=np.stack([np.zeros(p * n_open), np.tile(y, p)], axis=1),
+            method="highs",
+        )
+        return float(solved.fun) if solved.status == 0 else np.inf
+
     def flatten(self, u: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
         """u and the multipliers in one row, as the minimizer wants them."""
         return np.concatenate([u, self._unfold(multipliers).ravel()])
@@ -187,14 +247,18 @@ class Lagrangian:
             reduced[self.pairs.points] += self.rows_back @ unfolded
         return reduced
 
+    def _rounded(self, u, unfolded, width: float) -> tuple[np.ndarray, np.ndarray]:
+        """x (n, n_columns), the least of w x + width x^2 / 2, and its rho."""
+        reduced = self._reduced(u, unfolded)
+        x = np.clip(reduced / -width, 0.0, 1.0)
+        rho = np.einsum("ic,ic->c", x, reduced + width / 2 * x)
+        return x, rho + unfolded[self.cannot].sum(axis=0)
+
     def minus_smooth(self, flat, width, choice_width) -> tuple[float, np.ndarray]:
         """The rounded L and its gradient, both with the sign turned for a minimizer."""
         n, n_columns = self.costs.shape
         u, unfolded = flat[:n], flat[n:].reshape(-1, n_columns)
-        reduced = self._reduced(u, unfolded)
-        x = np.clip(reduced / -width, 0.0, 1.0)  # the least of w x + width x^2 / 2
-        rho = np.einsum("ic,ic->c", x, reduced + width / 2 * x)
-        rho += unfolded[self.cannot].sum(axis=0)
+        x, rho = self._rounded(u, unfolded, width)
         y = choose_smoothly(rho, self.k, choice_width)
         value = u.sum() + rho @ y + choice_width / 2 * (y @ y) + self.eps * unfolded.sum()
         x *= y
@@ -213,6 +277,14 @@ def choose_smoothly(rho: np.ndarray, k: int, width: float) -> np.ndarray:
     rising = np.where(order < len(rho), 1, -1).cumsum()
     totals = np.concatenate([[0.0], (np.diff(corners) * rising[:-1]).cumsum() / width])
     return np.clip((np.interp(k, totals, corners) - rho) / width, 0.0, 1.0)
+
+
+def cost_of_free(costs: np.ndarray, y: np.ndarray) -> float:
+    """What rows of no pair pay, each filling the cheapest columns up to y until it sums to 1."""
+    order = np.argsort(costs, axis=1)
+    filled = np.minimum(np.cumsum(y[order], axis=1), 1.0)
+    x = np.diff(filled, axis=1, prepend=0.0)
+    return float((np.take_along_axis(costs, order, axis=1) * x).sum())
 
 
 def price_by_program(costs: np.ndarray, n_clusters: int, pairs: Pairs, eps: float) -> Priced:

@@ -57,7 +57,8 @@ class ConstraintPrices:
     centers : ndarray
         The centers, (n_clusters, n_features), or the rows that are medoids, (n_clusters,).
     settled : bool
-        Whether the solver ended by itself.
+        Whether the solver ended by itself; for k-medoids, whether the bound is proved to lie within
+        0.1 % of the best one.
     """
 
     prices: np.ndarray
