@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 
 from likewise.constraints import Constraints
 from likewise.kernel_learning.logdet import learn_metric, problem_rows, violated_answers
+from tests.clarabel import solve_by_clarabel
 
 seeds = st.integers(0, 10_000)
 NEAR, FAR, GAMMA = 0.4, 2.5, 2.0
@@ -111,8 +112,7 @@ def solve_by_sdp(Y, rows, weights, *, C, loss):
         problem = cp.Problem(cp.Minimize(divergence + C * weights @ size))
     else:
         problem = cp.Problem(cp.Minimize(divergence + C / 2 * weights @ cp.square(size)))
-    problem.solve(solver=cp.CLARABEL)
-    return problem.value, M.value
+    return solve_by_clarabel(problem), M.value
 
 
 @pytest.mark.parametrize(
@@ -130,16 +130,45 @@ def test_the_optimum_is_that_of_an_sdp_solver(loss, C, seed):
     )
     rows = problem_rows(answers)
     weights = np.ones(len(rows.pairs) + len(rows.triples))
-    value, M = solve_by_sdp(Y, rows, weights, C=C, loss=loss)
+    solved, M = solve_by_sdp(Y, rows, weights, C=C, loss=loss)
     engine = "hinge" if loss == "hard" else loss
     fitted = learn(Y, answers, C=np.inf if loss == "hard" else C, loss=engine)
+    ours = objective(Y, rows, fitted.metric, C=C, loss=loss)
+    assert fitted.divergence == pytest.approx(objective(Y, rows, fitted.metric, loss="hard"))
+    assert ours == pytest.approx(solved.value, rel=solved.value_tol(1e-5), abs=1e-5)
+    assert_allclose(fitted.metric, M, atol=solved.point_tol(2e-3))
+    if loss != "hard":  # every M is allowed, so the solver's own cannot be better than the optimum
+        theirs = objective(Y, rows, M, C=C, loss=loss)
+        assert ours - dual_value(Y, fitted, C=C, loss=loss) <= 1e-7
+        assert ours <= theirs + 1e-7
+        assert divergence(M, fitted.metric) <= theirs - ours + 1e-6  # the optimum is that steep
+
+
+def objective(Y, rows, M, *, loss, C=np.nan):
+    """Divergence from the identity and what the answers cost."""
     matrices, limits = constraint_matrices(Y, rows)
-    excess = values(matrices, fitted.metric) - limits
+    excess = values(matrices, M) - limits
     is_equality = np.concatenate([np.zeros(len(rows.pairs), bool), rows.is_equality])
     size = np.where(is_equality, np.abs(excess), np.maximum(excess, 0))
     cost = {"hard": 0.0, "hinge": C * size.sum(), "squared_hinge": C / 2 * (size**2).sum()}[loss]
-    assert fitted.divergence + cost == pytest.approx(value, rel=1e-5, abs=1e-5)
-    assert_allclose(fitted.metric, M, atol=2e-3)
+    return divergence(M, np.eye(len(M))) + cost
+
+
+def divergence(M, M0):
+    ratio = np.linalg.solve(M0, M)
+    return np.trace(ratio) - np.linalg.slogdet(ratio)[1] - len(M)
+
+
+def dual_value(Y, fitted, *, C, loss):
+    """No M costs less: the least over M of the Lagrangian at the duals found."""
+    matrices, limits = constraint_matrices(Y, fitted.rows)
+    duals = np.concatenate([fitted.pair_duals, fitted.triple_duals])
+    inverse = np.eye(Y.shape[1]) + np.einsum("c,cij->ij", duals, matrices)
+    value = np.linalg.slogdet(inverse)[1] - duals @ limits
+    if loss == "hinge":
+        assert (np.abs(duals) <= C * (1 + 1e-12)).all()
+        return value
+    return value - (duals**2).sum() / (2 * C)
 
 
 @given(seeds)
