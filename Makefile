@@ -5,9 +5,10 @@ BIN := $(VENV)/bin
 RUNS ?= 3
 PAPER ?= all
 TABLE ?=
+MACHINES ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-latest lint soak bench reproduce quotes docs clean
+.PHONY: help venv demo test test-machines test-latest lint soak bench reproduce quotes docs clean
 
 help:  ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -51,6 +52,10 @@ lint: $(VENV)/.dev  ## ruff, mypy, import-linter
 test: $(VENV)/.dev lint  ## lint and all tests, with the pinned versions
 	@echo "running the tests (up to ten minutes)"
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2
+
+test-machines: $(VENV)/.dev  ## the numerical rooms as other processors run them: MACHINES="Prescott SkylakeX"
+	@echo "running the numerical rooms under other kernels and thread counts (a few minutes each)"
+	@$(BIN)/python -m tests.machines $(MACHINES)
 
 test-latest:  ## the same tests with the newest release of everything, in .venv-latest
 	@echo "making .venv-latest and installing the newest release of everything (a few minutes)"
