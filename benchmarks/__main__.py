@@ -1,15 +1,16 @@
 """The command `python -m benchmarks`; see benchmarks/__init__.py."""
 
 import argparse
-import contextlib
-import io
 import itertools
 import os
 import sys
 from pathlib import Path
 
-from benchmarks import logdet_projections, page, plan, runner
+from benchmarks import logdet_projections, plan, runner, summary
 from benchmarks.environments import methods_file_of
+from experiments.published import TABLES, read_published, write_published
+from experiments.run_file import origins_of, run_missing
+from likewise.progress import show_progress
 
 HERE = Path(__file__).parent
 
@@ -25,45 +26,54 @@ def main(argv=None):
     parser.add_argument("--again", action="store_true", help="run what has a result already too")
     parser.add_argument("--limit", type=int, default=600, help="CPU seconds a fit may take")
     parser.add_argument("--results", type=Path, help="folder (default benchmarks/results)")
-    parser.add_argument("--page-only", action="store_true", help="write the page from the results")
+    parser.add_argument("--tables-only", action="store_true", help="from the results")
     options = parser.parse_args(argv)
 
+    show_progress()
     folder = options.results or HERE / "results" / ("smallest" if options.smallest else "")
-    fits = folder / "fits.csv"
-    if not options.page_only:
+    fits, projections = folder / "fits.csv", folder / "projections.csv"
+    if not options.tables_only:
         choose = plan.smallest_jobs if options.smallest else lambda *_: plan.jobs(options.seeds, *_)
         run_all(list(choose(options.only, not options.no_peers)), fits, options)
         if not options.only or options.only == "logdet projections":
-            run_projections(folder, options.smallest)
-    target = folder / "benchmarks.md" if options.smallest else HERE.parent / "docs/benchmarks.md"
-    target.write_text(page.write_page(runner.read_results(fits), folder))
-    print(f"wrote {os.path.relpath(target)}", file=sys.stderr)
+            blocked = logdet_projections.main(["--smallest"] if options.smallest else [])
+            write_published(projections, blocked)
+    target = folder / "tables" if options.smallest else TABLES / "benchmarks"
+    tables = summary.summarize(
+        runner.read_results(fits), read_published(projections), origins_of(fits)
+    )
+    for name, table in tables.items():
+        write_published(target / f"{name}.csv", table)
+    print(f"wrote {len(tables)} tables to {os.path.relpath(target)}", file=sys.stderr)
 
 
 def run_all(jobs, fits, options):
-    done = {} if options.again else runner.read_results(fits)
-    todo = [job for job in jobs if job.key not in done]
-    batches = [[job] for job in todo]
-    if options.smallest:  # no comparison is made, so one process for each file of methods will do
-        todo.sort(key=methods_file)
-        batches = [list(group) for _, group in itertools.groupby(todo, methods_file)]
-    for batch in batches:
-        for row in runner.run_jobs(batch, options.limit):
-            runner.append_result(fits, row)
-            took = f"{row['fit_cpu_s']:.3g} s" if "fit_cpu_s" in row else ""
-            print(f"{row['key']}: {row['status']} {took}", file=sys.stderr)
+    def execute(missing):
+        for batch in batches_of(missing, options.smallest):
+            yield from runner.run_jobs(batch, options.limit)
+
+    run_missing(
+        fits,
+        runner.COLUMNS,
+        {job.key: job for job in jobs},
+        key_of=lambda row: row["key"],
+        execute=execute,
+        origin=summary.machine,
+        what="fitting",
+        again=options.again,
+    )
+
+
+def batches_of(jobs, smallest):
+    """Jobs that share a process: one; where nothing is compared, all of one file of methods."""
+    if not smallest:
+        return [[job] for job in jobs]
+    jobs = sorted(jobs, key=methods_file)
+    return [list(group) for _, group in itertools.groupby(jobs, methods_file)]
 
 
 def methods_file(job):
     return methods_file_of(job.contestant)
-
-
-def run_projections(folder, smallest):
-    table = io.StringIO()
-    with contextlib.redirect_stdout(table):
-        logdet_projections.main(["--smallest"] if smallest else [])
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "logdet_projections.md").write_text(table.getvalue())
 
 
 if __name__ == "__main__":

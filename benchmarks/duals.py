@@ -11,11 +11,12 @@ seconds of this process.
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from scipy.stats import spearmanr
 
+from benchmarks.printing import add_publish_option, print_rows, publish
 from likewise import Constraints, constraint_prices
 from likewise.cluster import KMedoids
 from likewise.datasets import make_metric_clusters
@@ -46,12 +47,10 @@ def draw_clusters(n: int, k: int, d: int, rng):
     return centers[y] + rng.randn(n, d) * 2, y, centers
 
 
-def fixed_centers(n: int, n_pairs: int, k: int, seeds: int) -> None:
+def fixed_centers(n: int, n_pairs: int, k: int, seeds: int) -> Iterator[Sequence]:
     print(f"\n{n} points, {n_pairs} pairs, k = {k}: CPU seconds, best of 3\n")
-    print(
-        "| seed | prices | plain LP | ratio | subgradient | its gap | costly | largest difference |"
-    )
-    print("|" + " --- |" * 8)
+    yield ("seed", "prices", "plain LP", "ratio", "subgradient", "its gap", "costly",
+           "largest difference")  # fmt: skip
     for seed in range(seeds):
         rng = np.random.RandomState(seed)
         X, y, centers = draw_clusters(n, k, 10, rng)
@@ -66,13 +65,12 @@ def fixed_centers(n: int, n_pairs: int, k: int, seeds: int) -> None:
         gap = (value - climbed.bound) / value
         cells = [seed, f"{ours_s:.2f}", f"{plain_s:.2f}", f"{ours_s / plain_s:.2f}"]
         cells += [f"{climbed_s:.2f}", f"{gap:.1e}", np.count_nonzero(ours.prices), f"{off:.0e}"]
-        print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+        yield cells
 
 
-def medoids_beside_program(n: int, sizes: tuple[int, ...], seeds: int) -> None:
+def medoids_beside_program(n: int, sizes: tuple[int, ...], seeds: int) -> Iterator[Sequence]:
     print(f"\nk-medoids, {n} rows, k = 3: CPU seconds\n")
-    print("| data | pairs | seed | Lagrangian | program | times | gap % | rank correlation |")
-    print("|" + " --- |" * 8)
+    yield ("data", "pairs", "seed", "Lagrangian", "program", "times", "gap %", "rank correlation")
     for name in ("euclidean", "manhattan", "mahalanobis"):
         for seed in range(seeds):
             data = make_metric_clusters(name, n, random_state=seed)
@@ -90,7 +88,7 @@ def medoids_beside_program(n: int, sizes: tuple[int, ...], seeds: int) -> None:
                     alike = spearmanr(program.prices, ours.prices)[0]
                 cells = [name, n_pairs, seed, f"{seconds:.2f}", f"{program_s:.2f}"]
                 cells += [f"{program_s / seconds:.1f}", f"{gap:.4f}", f"{alike:.2f}"]
-                print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+                yield cells
 
 
 def many_rows(n: int, n_pairs: int, k: int) -> None:
@@ -128,14 +126,19 @@ def batch(n: int, n_sets: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--smallest", action="store_true", help="each once, at its smallest size")
-    if parser.parse_args().smallest:
-        fixed_centers(2000, 200, 4, seeds=1)
-        medoids_beside_program(40, (10,), seeds=1)
+    add_publish_option(parser)
+    options = parser.parse_args()
+    if options.smallest:
+        print_rows(fixed_centers(2000, 200, 4, seeds=1))
+        print_rows(medoids_beside_program(40, (10,), seeds=1))
         many_rows(100, 20, 3)
         batch(40, 3)
         return
-    fixed_centers(60_000, 6000, 10, seeds=3)
-    medoids_beside_program(200, (20, 50, 100), seeds=2)
+    fixed = print_rows(fixed_centers(60_000, 6000, 10, seeds=3))
+    medoids = print_rows(medoids_beside_program(200, (20, 50, 100), seeds=2))
+    if options.publish:
+        publish("duals", "prices-fixed", fixed, "python -m benchmarks.duals")
+        publish("duals", "prices-medoids", medoids, "python -m benchmarks.duals")
     many_rows(2000, 400, 10)
     batch(200, 100)
 

@@ -1,14 +1,12 @@
 """`python -m benchmarks.embeddings`: comparisons without features, ours beside cblearn.
 
-Held-out "closer" answers that a space foretells, its seconds of CPU, on the sets and the held-out
+Held-out "closer" answers that a space predicts, its seconds of CPU, on the sets and the held-out
 fifth of `python -m experiments people embedding`. Ours starts from the identity, of full rank, and
 chooses its strength; CKL, t-STE and SOE choose a dimension. All choose by answers held out inside
 those they learn from. Sets are read through likewise.datasets: LIKEWISE_DATA names their folder.
 """
 
 import argparse
-import json
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -16,8 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.environments import methods_file_of, python_of
+from benchmarks.printing import add_publish_option, print_rows, publish
 from benchmarks.runner import run_worker
+from benchmarks.summary import machine
 from experiments.people import WITHOUT_FEATURES, draw, split_of
+from experiments.run_file import origins_of, read_records, run_missing
 from experiments.runs import summarize
 from likewise.constraints import Constraints
 from likewise.evaluation import held_out_accuracy
@@ -27,7 +28,8 @@ PEER = "cblearn"
 METHODS = ("likewise", "CKL", "TSTE", "SOE")
 SIZES = ("2000", "500", "5000")
 INNER_FOLDS = 5  # one of them is held out to choose a dimension by
-RESULTS = Path(__file__).parent / "results" / "embeddings.jsonl"
+RESULTS = Path(__file__).parent / "results" / "embeddings.csv"
+FIELDS = ("data", "answers", "method", "seed", "accuracy", "seconds", "status")
 
 
 def main(argv=None):
@@ -35,29 +37,36 @@ def main(argv=None):
     parser.add_argument("--runs", type=int, default=3, help="draws of answers (default 3)")
     parser.add_argument("--limit", type=int, default=900, help="CPU seconds a method may take")
     parser.add_argument("--smallest", action="store_true", help="made answers, ours alone, once")
+    add_publish_option(parser)
     options = parser.parse_args(argv)
     if options.smallest:
         records = [run("made", "300", "likewise", 0, options.limit)]
     else:
-        records = run_missing(options)
-    print(table(records))
+        records = run_all(options)
+    table = print_rows(tabulate(records))
+    if options.publish:
+        publish("people", "peers", table, "; ".join(origins_of(RESULTS)))
 
 
-def run_missing(options):
+def run_all(options):
     """Every record, those of earlier runs read and not made again."""
-    lines = RESULTS.read_text().splitlines() if RESULTS.exists() else []
-    records = [json.loads(line) for line in lines]
-    done = {tuple(one[name] for name in ("data", "answers", "method", "seed")) for one in records}
-    RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    for seed in range(options.runs):
-        for job in ((d, n, m) for n in SIZES for d in WITHOUT_FEATURES for m in METHODS):
-            if (*job, str(seed)) in done:
-                continue
-            records.append(run(*job, seed, options.limit))
-            with RESULTS.open("a") as file:
-                file.write(json.dumps(records[-1]) + "\n")
-            print(records[-1], file=sys.stderr)
-    return records
+    jobs = {
+        (data, answers, method, str(seed)): (data, answers, method, seed)
+        for seed in range(options.runs)
+        for answers in SIZES
+        for data in WITHOUT_FEATURES
+        for method in METHODS
+    }
+    run_missing(
+        RESULTS,
+        FIELDS,
+        jobs,
+        key_of=lambda record: tuple(record[name] for name in FIELDS[:4]),
+        execute=lambda missing: (run(*job, options.limit) for job in missing),
+        origin=machine,
+        what="embedding",
+    )
+    return read_records(RESULTS, FIELDS)
 
 
 def run(data, answers, method, seed, limit_s):
@@ -116,21 +125,14 @@ def made_answers():
     return tuple(Constraints(30, closer=closer).split(0.8, random_state=0))
 
 
-def table(records):
-    """Share foretold, mean and standard error, and seconds; a row for each set and size."""
-    lines = [
-        "| data | answers | " + " | ".join(METHODS) + " |",
-        "| --- " * (2 + len(METHODS)) + "|",
-    ]
+def tabulate(records):
+    """Share predicted, mean and standard error, and seconds; a row for each set and size."""
+    yield ("data", "answers", *METHODS)
     shares = summarize(records, ("data", "answers", "method"), "accuracy")
     seconds = summarize(records, ("data", "answers", "method"), "seconds")
     for data, answers in dict.fromkeys((key[0], key[1]) for key in shares):
-        cells = []
-        for method in METHODS:
-            key = (data, answers, method)
-            cells.append(cell(shares[key], seconds[key]) if key in shares else "")
-        lines.append(f"| {data} | {answers} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        keys = [(data, answers, method) for method in METHODS]
+        yield (data, answers, *(cell(shares[k], seconds[k]) if k in shares else "" for k in keys))
 
 
 def cell(share, seconds):

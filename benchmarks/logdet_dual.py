@@ -15,6 +15,7 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.datasets import load_digits
 
+from benchmarks.printing import print_rows
 from likewise.constraints import Constraints
 from likewise.kernel_learning.logdet import problem_rows
 from likewise.kernel_learning.starts import fit_start
@@ -119,19 +120,22 @@ def main() -> None:
     sizes = [("diffusion", 300, 100)] if options.smallest else []
     sizes = sizes or [("diffusion", 800, 400), ("diffusion", 800, 2000), ("gaussian", 800, 400)]
     print("CPU seconds to a relative gap of 1e-2 / 1e-4 / 1e-6; - (gap) where it was not reached")
-    print("| start | directions | answers | wrong | C | sweeps | L-BFGS-B |\n|" + " --- |" * 7)
+    print_rows(race(sizes, options.seconds))
+
+
+def race(sizes, most_seconds):
+    yield ("start", "directions", "answers", "wrong", "C", "sweeps", "L-BFGS-B")
     for start, n_rows, n_answers in sizes:
         for noise in (0.0, 0.2):
             Y, triples = draw_problem(start, n_rows, n_answers, noise)
             for C in (0.3, 3.0):
                 problem = Problem(Y, triples, C)
                 traces = (
-                    by_sweeps(problem, Y, triples, options.seconds),
-                    by_quasi_newton(problem, triples, options.seconds),
+                    by_sweeps(problem, Y, triples, most_seconds),
+                    by_quasi_newton(problem, triples, most_seconds),
                 )
                 cells = [" / ".join(seconds_to(t, g) for g in (1e-2, 1e-4, 1e-6)) for t in traces]
-                row = (start, problem.r, n_answers, f"{noise:.0%}", C, *cells)
-                print("| " + " | ".join(map(str, row)) + " |", flush=True)
+                yield (start, problem.r, n_answers, f"{noise:.0%}", C, *cells)
 
 
 if __name__ == "__main__":

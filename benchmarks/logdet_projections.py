@@ -11,6 +11,7 @@ import time
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from benchmarks.printing import print_rows
 from likewise.numerics import logdet, loops
 
 # Ratios to reach, by (rank, r, with numba).
@@ -113,11 +114,9 @@ def compare(rank, r, n_projections, block_sizes):
             n_moved = int(np.count_nonzero(duals))
             target = TARGETS.get((rank, r, with_numba), "")
             us = 1e6 / n_projections
-            print(
-                f"| {rank} | {r} | {'yes' if with_numba else 'no'} | {block_size} | {n_moved} "
-                f"| {plain_s * us:.1f} | {taken * us:.1f} | {plain_s / taken:.1f} | {target} "
-                f"| {difference:.0e} |"
-            )
+            times = (f"{plain_s * us:.1f}", f"{taken * us:.1f}", f"{plain_s / taken:.1f}")
+            loop = "yes" if with_numba else "no"
+            yield (rank, r, loop, block_size, n_moved, *times, target, f"{difference:.0e}")
 
 
 def main(argv=None):
@@ -126,16 +125,18 @@ def main(argv=None):
     parser.add_argument("--blocks", action="store_true", help="time several block sizes")
     options = parser.parse_args(argv)
     sizes, n_projections = ((50,), 1000) if options.smallest else ((200, 500), 20_000)
-    print(
-        "| rank | r | numba | block | moved | plain us | blocked us | ratio | to reach | differ |"
-    )
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    return print_rows(measure(sizes, n_projections, options.blocks))
+
+
+def measure(sizes, n_projections, try_blocks):
+    yield ("rank", "r", "numba", "block", "moved", "plain us", "blocked us", "ratio", "to reach",
+           "differ")  # fmt: skip
     with threadpool_limits(1):
         for rank in (1, 2):
             chosen = logdet.PAIRS_A_BLOCK if rank == 1 else logdet.TRIPLES_A_BLOCK
-            block_sizes = (16, 32, 48, 64, 96) if options.blocks else (chosen,)
+            block_sizes = (16, 32, 48, 64, 96) if try_blocks else (chosen,)
             for r in sizes:
-                compare(rank, r, n_projections, block_sizes)
+                yield from compare(rank, r, n_projections, block_sizes)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """NPK beside a plain dense solver, beside Clarabel, and against the number of rows.
 
-    python -m benchmarks.npk [PART ...] [--smallest]
+    python -m benchmarks.npk [PART ...] [--smallest] [--publish]
 
 plain      interior points on all pairs, dense, as one would write them from the equations
 clarabel   the whole n x n program through cvxpy
@@ -20,6 +20,7 @@ from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 from sklearn.datasets import make_moons
 
+from benchmarks.printing import add_publish_option, print_rows, publish
 from experiments.npk import solve_by_clarabel
 from likewise import NPK, Constraints, SimpleNPK
 from likewise.kernel_learning.npk_solvers import PairProblem, solve_exactly
@@ -123,7 +124,16 @@ def timed(job, *args, **settings):
 
 def compare_plain(smallest):
     sizes = [(100, 40, 0)] if smallest else [(1000, 400, 0), (2000, 1000, 3)]
-    yield "| rows touched | pairs | plain: s | gap | NPK: s | gap | times faster | difference |"
+    yield (
+        "rows touched",
+        "pairs",
+        "plain: s",
+        "gap",
+        "NPK: s",
+        "gap",
+        "times faster",
+        "difference",
+    )
     for n_rows, n_pairs, seed in sizes:  # the last has 1,269 rows touched
         problem = reduced_problem(*draw(n_rows, n_pairs, seed))
         ours, seconds = timed(solve_exactly, problem, tol=TOL, max_iter=100)
@@ -134,7 +144,7 @@ def compare_plain(smallest):
 
 
 def compare_clarabel(smallest):
-    yield "| rows | pairs | Clarabel: s | NPK: s | times faster | difference |"
+    yield ("rows", "pairs", "Clarabel: s", "NPK: s", "times faster", "difference")
     for n_rows, n_pairs in [(20, 20)] if smallest else [(50, 100), (100, 100)]:
         X, answers = draw(n_rows, n_pairs, 0)
         value, seconds = timed(solve_by_clarabel, X, answers)
@@ -145,7 +155,7 @@ def compare_clarabel(smallest):
 
 
 def grow_pairs(smallest):
-    yield "| rows | pairs | rows touched | wrong | s | gap | rank | pairs that pull |"
+    yield ("rows", "pairs", "rows touched", "wrong", "s", "gap", "rank", "pairs that pull")
     sizes = [(200, 300, 0.0)] if smallest else [(2000, 1000, 0.0), (2000, 1000, 0.1)]
     sizes += [] if smallest else [(10_000, 5000, 0.0)]
     for n_rows, n_pairs, noise in sizes:
@@ -160,7 +170,7 @@ def grow_pairs(smallest):
 
 
 def grow_rows(smallest):
-    yield "| rows | pairs | graph: s | elimination: s | solver: s | all rows: s | gap |"
+    yield ("rows", "pairs", "graph: s", "elimination: s", "solver: s", "all rows: s", "gap")
     for n_rows in [200] if smallest else [200, 2000, 20_000, 200_000]:
         X, answers = draw(n_rows, 100, 0)
         pairs, signs = answers.signed_pairs()
@@ -179,7 +189,7 @@ def grow_rows(smallest):
 
 
 def large_graph(smallest):
-    yield "| rows | pairs | method | s | steps | directions |"
+    yield ("rows", "pairs", "method", "s", "steps", "directions")
     n_rows = 1600 if smallest else 60_000
     for loss, n_pairs in (("linear", 1000), ("squared_hinge", 100)):
         X, answers = draw(n_rows, n_pairs, 0)
@@ -202,14 +212,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", help=", ".join(PARTS))
     parser.add_argument("--smallest", action="store_true")
+    add_publish_option(parser)
     options = parser.parse_args()
     for part in options.parts or PARTS:
-        for row in PARTS[part](options.smallest):
-            is_head = isinstance(row, str)
-            print(row if is_head else "| " + " | ".join(map(str, row)) + " |", flush=True)
-            if is_head:
-                print("|" + " --- |" * (row.count("|") - 1))
+        table = print_rows(PARTS[part](options.smallest))
         print()
+        if options.publish:
+            publish("npk", part, table, f"python -m benchmarks.npk {part}")
 
 
 if __name__ == "__main__":

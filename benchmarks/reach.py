@@ -6,6 +6,7 @@ import numpy as np
 
 from benchmarks import plan
 from benchmarks.plan import ACTIVE, BASELINE, METRIC_LEARN, OURS
+from experiments.published import PublishedTable
 
 SAME_OBJECTIVE = 1e-3  # what the peers' own tolerances leave open
 SAME_ARI = 1e-3  # k-means may put a row on a border elsewhere after rounding
@@ -19,12 +20,12 @@ class Target(NamedTuple):
 
 
 def reach_table(results, projections):
-    lines = ["| what | to reach | measured | met |", "| --- | --- | --- | --- |"]
+    rows = []
     for target in targets(results, projections):
         unknown = "too few seeds" if target.measured else "not measured"
         met = unknown if target.met is None else "yes" if target.met else "**no**"
-        lines.append(f"| {target.what} | {target.to_reach} | {target.measured} | {met} |")
-    return "\n".join(lines)
+        rows.append([target.what, target.to_reach, target.measured, met])
+    return PublishedTable(["what", "to reach", "measured", "met"], rows)
 
 
 def targets(results, projections):
@@ -41,10 +42,9 @@ def find(data, n_answers, method):
 
 
 def projection_targets(table):
-    """The ratios that logdet_projections.py prints beside its own targets."""
-    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()]
-    for line in cells[2:]:
-        row = dict(zip(cells[0], line))
+    """The ratios that logdet_projections.py gives beside its own targets."""
+    for line in table.rows:
+        row = dict(zip(table.fields, line))
         if not row["to reach"]:
             continue
         loop = "with numba" if row["numba"] == "yes" else "without numba"

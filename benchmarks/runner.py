@@ -1,6 +1,5 @@
-"""Run jobs in processes of their own, score them, keep the rows: a killed run goes on."""
+"""Run jobs in processes of their own and score them; their rows go to a file of runs."""
 
-import csv
 import json
 import os
 import signal
@@ -13,6 +12,7 @@ import numpy as np
 from benchmarks.environments import HERE, methods_file_of, python_of
 from benchmarks.problems import make_problem
 from benchmarks.scores import score
+from experiments.run_file import read_records
 
 ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
@@ -83,21 +83,8 @@ def run_worker(python, descriptions):
 
 def read_results(path):
     """Rows by key; a later row of the same key replaces an earlier one."""
-    if not path.exists():
-        return {}
-    with open(path, newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_records(path, COLUMNS)
     for row in rows:
         row.update({name: float(row[name]) if row[name] else np.nan for name in NUMBERS})
         row["converged"] = row["converged"] != "False"
     return {row["key"]: row for row in rows}
-
-
-def append_result(path, row):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    is_new = not path.exists()
-    with open(path, "a", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        if is_new:
-            writer.writeheader()
-        writer.writerow(row)

@@ -28,6 +28,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
+from benchmarks.printing import add_publish_option, print_rows, publish
 from likewise import SKLR, Constraints, SpectralReweighting, scale
 
 N_FEATURES, N_CLOUDS = 64, 10
@@ -116,9 +117,9 @@ def by_rows(options):
     sizes = (1_000, 2_000, 4_000) if options.smallest else (100_000, 1_000_000, 10_000_000)
     n_landmarks = 50 if options.smallest else 500
     yield (
-        "| learner | rows | from | directions | learn: s | map: s | cluster: s | rounds "
-        "| all: CPU s | wall s | ARI | peak MB |"
-    )
+        "learner", "rows", "from", "directions", "learn: s", "map: s", "cluster: s", "rounds",
+        "all: CPU s", "wall s", "ARI", "peak MB",
+    )  # fmt: skip
     with tempfile.TemporaryDirectory(dir=options.folder) as made:
         folder = Path(made)
         spent = {name: [] for name in LEARNERS}
@@ -188,7 +189,7 @@ def rate(options):
         "SKLR from gaussian": SKLR(C=1.0, share=0.99, tol=1e-2, random_state=0),
         "SpectralReweighting": SpectralReweighting(random_state=0),
     }
-    yield "| learner | landmarks | directions | rows a second | the machine's own | share |"
+    yield ("learner", "landmarks", "directions", "rows a second", "the machine's own", "share")
     for name, space in learners.items():
         space.set_params(n_landmarks=n_landmarks, random_state=0)
         answers = answers_of(y, name.split()[0])
@@ -220,9 +221,9 @@ def on_gpu(options):
         "SpectralReweighting": SpectralReweighting(),
     }
     yield (
-        f"| on {name}: {n_rows:,} rows, {n_landmarks:,} landmarks | directions | move: s | map: s "
-        f"| {n_rounds} rounds, k = {k}: s | all: s | off the CPU: codes | labels that differ |"
-    )
+        f"on {name}: {n_rows:,} rows, {n_landmarks:,} landmarks", "directions", "move: s", "map: s",
+        f"{n_rounds} rounds, k = {k}: s", "all: s", "off the CPU: codes", "labels that differ",
+    )  # fmt: skip
     for name, space in learners.items():
         space.set_params(n_landmarks=n_landmarks, random_state=0)
         answers = answers_of(y, name.split()[0])
@@ -275,18 +276,6 @@ def clock(device):
 PARTS = {"rate": rate, "cpu": by_rows, "gpu": on_gpu}
 
 
-def table(lines):
-    """Markdown of a header line and tuples, told as they come."""
-    told = []
-    for line in lines:
-        if isinstance(line, str):
-            told += [line, "|" + " --- |" * (line.count("|") - 1)]
-        else:
-            told.append("| " + " | ".join(map(str, line)) + " |")
-        print("\n".join(told[-2:] if isinstance(line, str) else told[-1:]), flush=True)
-    return "\n".join(told)
-
-
 def has_gpu():
     try:
         import torch
@@ -301,7 +290,7 @@ def main():
     parser.add_argument("--smallest", action="store_true", help="once, in seconds")
     parser.add_argument("--folder", help="where rows and codes are written; 15 GB at most")
     parser.add_argument("--device", default="cuda", help="of torch's")
-    parser.add_argument("--docs", type=Path, metavar="PAGE")
+    add_publish_option(parser)
     parser.add_argument("--job", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.job:
@@ -313,13 +302,11 @@ def main():
     usual = [name for name in PARTS if name != "gpu" or options.device != "cuda" or has_gpu()]
     for name in options.parts or usual:
         print(f"{name}:", flush=True)
-        text = table(PARTS[name](options))
+        table = print_rows(PARTS[name](options))
         print()
-        if options.docs is not None:
-            from experiments.runs import write_section
-
+        if options.publish:
             machine = f"{platform.processor() or platform.machine()}, numpy {np.__version__}"
-            write_section(options.docs, f"scale-{name}", f"{text}\n\n{machine}.\n")
+            publish("scalable", f"scale-{name}", table, machine)
 
 
 if __name__ == "__main__":

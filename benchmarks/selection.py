@@ -1,6 +1,6 @@
 """Choosing pairs beside the literal double loop, and choosing questions beside COBRAS.
 
-    python -m benchmarks.selection [PART ...] [--smallest] [--docs PAGE] [--seeds N]
+    python -m benchmarks.selection [PART ...] [--smallest] [--publish] [--seeds N]
 
 loop       50 pairs of 500 on 1,000 images of 400 pixels; three rounds of the literal loop are
            timed, from the pairs that we had chosen by then, and the whole is extrapolated from
@@ -10,7 +10,7 @@ whole      both loops to their end, where the literal one is short enough
 pool       seconds against the size of the pool
 questions  ARI by the number of answers: ours, random questions, and cobras-ts asking its own
 
-Times are CPU seconds on one thread. With --docs the tables go into a page, between marks.
+Times are CPU seconds on one thread. With --publish the tables go to docs/tables/ssc.
 """
 
 import argparse
@@ -27,8 +27,9 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.environments import PEERS, python_of
+from benchmarks.printing import add_publish_option, print_rows, publish
 from experiments import ssc
-from experiments.runs import run_table, write_section
+from experiments.runs import run_table
 from likewise import ITML, Constraints, select_constraints
 from likewise.datasets import thin_by_class
 from likewise.evaluation import satisfaction_score
@@ -83,7 +84,7 @@ def beside_the_loop(options):
     rounds = (1, 2, 3) if options.smallest else ROUNDS
     X, pool, init = images(n_rows, n_pairs)
     found, seconds = choose(X, pool, init, n_select)
-    yield "| round | candidates tried | literal: agreement | ours | literal: s | ours: s |"
+    yield ("round", "candidates tried", "literal: agreement", "ours", "literal: s", "ours: s")
     literal = []
     for n in rounds:
         best, _, spent = literal_round(X, pool, found.chosen[: n - 1], init, options.candidates)
@@ -102,7 +103,7 @@ def beside_the_loop(options):
 def to_the_end(options):
     n_rows, n_pairs, n_select = (200, 20, 3) if options.smallest else (300, 60, 8)
     X, pool, init = images(n_rows, n_pairs)
-    yield "| way | pairs | agreement | s | of the literal choice |"
+    yield ("way", "pairs", "agreement", "s", "of the literal choice")
     chosen, spent, quality = [], 0.0, 0.0
     for _ in range(n_select):
         quality, best, seconds = literal_round(X, pool, chosen, init)
@@ -116,7 +117,7 @@ def to_the_end(options):
 
 
 def grow_pool(options):
-    yield "| pool | s, finalists | s, exact |"
+    yield ("pool", "s, finalists", "s, exact")
     sizes = (20, 40) if options.smallest else (125, 250, 500)
     for n_pairs in sizes:
         X, pool, init = images(300, n_pairs)
@@ -138,8 +139,7 @@ def ask(options):
     ]
     table = type(table)(**{**vars(table), "cells": lambda: wanted})
     records = run_table(table, RESULTS, n_runs=n_seeds)
-    after = " | ".join(f"after {n}" for n in ssc.AFTER)
-    yield f"| data | questions by | runs | {after} |"
+    yield ("data", "questions by", "runs", *(f"after {n}" for n in ssc.AFTER))
     for data in options.sets.split(","):
         for strategy in ("expected-change", "random"):
             ours = [r for r in records if (r["data"], r["strategy"]) == (data, strategy)]
@@ -180,18 +180,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--sets", default=",".join(ssc.SESSIONS), help="of questions")
     parser.add_argument("--candidates", type=int, help="of a literal round, a draw")
-    parser.add_argument("--docs", type=Path, help="page to write the tables into")
+    add_publish_option(parser)
     options = parser.parse_args()
     for part in options.parts or PARTS:
-        lines = []
-        for row in PARTS[part](options):
-            line = row if isinstance(row, str) else "| " + " | ".join(map(str, row)) + " |"
-            lines += [line, "|" + " --- |" * (line.count("|") - 1)] if not lines else [line]
-            print("\n".join(lines[-2:] if len(lines) == 2 else lines[-1:]), flush=True)
-        machine = f"CPU seconds on {os.cpu_count()} x {platform.machine()}, one thread."
-        print(f"\n{machine}\n", flush=True)
-        if options.docs:
-            write_section(options.docs, part, "\n".join(lines) + f"\n\n{machine}\n")
+        table = print_rows(PARTS[part](options))
+        machine = f"CPU seconds on {os.cpu_count()} x {platform.machine()}, one thread"
+        print(f"\n{machine}.\n", flush=True)
+        if options.publish:
+            publish("ssc", part, table, machine)
 
 
 if __name__ == "__main__":

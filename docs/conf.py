@@ -6,7 +6,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import likewise
-from docs.tools import bibliography, problems
+from docs.tools import bibliography, problems, tables
 
 project = "likewise"
 author = "The likewise developers"
@@ -37,6 +37,7 @@ exclude_patterns = [
     "changes",
     "decisions",
     "tools",
+    "tables",
     "_templates",
 ]
 sphinx_gallery_conf = {
@@ -52,6 +53,7 @@ sphinx_gallery_conf = {
 
 def setup(app):
     app.connect("source-read", bibliography.fill_in)
+    app.connect("source-read", tables.fill_in)
     # before numpydoc, which turns the section into something else
     app.connect("autodoc-process-docstring", bibliography.link_references, priority=400)
     app.connect("autodoc-process-docstring", problems.tell_problem, priority=600)

@@ -17,7 +17,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("table", nargs="?", help="one of its tables  [default: all]")
     parser.add_argument("--runs", type=int, default=3, help="runs per cell; 0 shows what there is")
     parser.add_argument("--results", type=Path, default=ROOT / "results", help="folder of the runs")
-    parser.add_argument("--docs", type=Path, help="also write the tables to pages in this folder")
+    parser.add_argument("--publish", action="store_true", help="also write tables to docs/tables")
     parser.add_argument("--jobs", type=int, default=1, help="processes; -1 is one per core")
     options = parser.parse_args(arguments)
     show_progress()
@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
             options.table,
             n_runs=options.runs,
             results=options.results,
-            docs=options.docs,
+            docs=ROOT / "docs" if options.publish else None,
             n_jobs=options.jobs,
             say=print,
         )

@@ -19,6 +19,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
+from experiments.published import PublishedTable
 from experiments.runs import Record, Table, summarize
 from likewise.constraints import Constraints
 from likewise.datasets import Dataset, labelled_sets, load_digits
@@ -32,6 +33,7 @@ KINDS = ("pairs", "odd one out")
 COUNTS = (10, 30, 100, 300)
 METHODS = ("k-means", "no answers", "guided")
 FREE = "ARI of free rows"
+HARM_VERDICT = "Where answers helped and where they hurt, by half of the sets"
 MIN_FREE = 50  # free rows below which their score is mostly chance
 
 RIVALS = ("k-means", "ITML", "guided")
@@ -202,9 +204,9 @@ def half_of(data: str) -> str:
     return "tuned on" if data in TUNED_ON else "other"
 
 
-def conclude_harm(records: list[Record]) -> str:
+def compare_harm(records: list[Record]) -> PublishedTable:
     """For each half and number of answers: how often answers helped, and where they hurt."""
-    lines = ["| half | answers | kind | rows | sets | better | hurt |", "| --- " * 7 + "|"]
+    lines = []
     for measure, what in (("ARI", "all"), (FREE, "free")):
         for half in ("tuned on", "other"):
             for kind in KINDS:
@@ -218,9 +220,10 @@ def conclude_harm(records: list[Record]) -> str:
                     ]
                     if part:
                         better, hurt, n_sets = compare(part, measure)
-                        cells = (half, str(count), kind, what, str(n_sets), f"{better:.0%}")
-                        lines.append("| " + " | ".join((*cells, ", ".join(hurt) or "none")) + " |")
-    return "\n".join(lines) + "\n"
+                        cells = [half, str(count), kind, what, str(n_sets), f"{better:.0%}"]
+                        lines.append([*cells, ", ".join(hurt) or "none"])
+    fields = ["half", "answers", "kind", "rows", "sets", "better", "hurt"]
+    return PublishedTable(fields, lines, [("title", HARM_VERDICT)])
 
 
 def compare(records: list[Record], measure: str) -> tuple[float, list[str], int]:
@@ -239,7 +242,7 @@ def compare(records: list[Record], measure: str) -> tuple[float, list[str], int]
     return better / max(len(sets), 1), hurt, len(sets)
 
 
-def conclude_rivals(records: list[Record]) -> str:
+def conclude_rivals(records: list[Record]) -> list[str]:
     found = summarize(records, ("data", "method"), "ARI")
     lines = []
     for half in ("tuned on", "other"):
@@ -252,13 +255,13 @@ def conclude_rivals(records: list[Record]) -> str:
                 f"Sets {half}: above ITML on {wins} of {len(sets)}; more than .02 below it on "
                 f"{', '.join(below) or 'none'}."
             )
-    return "\n".join(lines) + "\n"
+    return lines
 
 
-def conclude_counts(records: list[Record]) -> str:
+def conclude_counts(records: list[Record]) -> list[str]:
     gaps = np.array([float(one["clusters"]) - float(one["classes"]) for one in records])
     right, near = np.mean(gaps == 0), np.mean(np.abs(gaps) <= 1)
-    return f"Right in {right:.0%} of {len(gaps)} runs, within one in {near:.0%}.\n"
+    return [f"Right in {right:.0%} of {len(gaps)} runs, within one in {near:.0%}."]
 
 
 def cells_of(**choices: Iterable) -> list[dict]:
@@ -279,7 +282,7 @@ TABLES = (
         columns="method",
         measures=("ARI", FREE),
         data=names,
-        conclude=conclude_harm,
+        compare=compare_harm,
     ),
     Table(
         "rivals",

@@ -1,15 +1,12 @@
-"""Run a paper's tables: jobs that survive a kill, means with their standard errors, Markdown.
+"""Run a paper's tables: jobs that survive a kill, and means with their standard errors.
 
 A table is a list of cells, each a dict of settings, and a function that takes the settings and a
-seed and returns measures. Every finished job is one line of `<results>/<paper>/<table>.csv`, and a
-job whose line is there is not run again: a killed run goes on where it was. Lines that start with
-"# " name the versions and the data behind the lines below them.
+seed and returns measures. Every finished job is one line of `<results>/<paper>/<table>.csv`
+(run_file.py); what they come to is published as `docs/tables/<paper>/<table>.csv` (published.py).
 """
 
-import csv
 import math
 import platform
-import re
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,16 +20,16 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
+from experiments.published import RESULTS, PublishedTable, write_published
+from experiments.run_file import Record, origins_of, read_records, run_missing
 from likewise.datasets import fetch
 from likewise.files.atomic_file import replacing
-from likewise.progress import track
 
 # Modules here with TABLES.
 PAPERS = ("sklr", "guided", "npk", "people", "duals", "ssc", "scalable", "deep")
 PACKAGES = ("likewise", "numpy", "scipy", "scikit-learn")
 
 Settings = Mapping[str, Any]
-Record = dict[str, str]  # a line of a results file
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,8 @@ class Table:
     data: Callable[[], Iterable[str]] = tuple  # the sets it needs, by name
     published: Callable[[Mapping[str, str]], str] | None = None  # a cell's figure in the paper
     draw: Callable[[list[Record], Path], None] | None = None  # writes an SVG
-    conclude: Callable[[list[Record]], str] | None = None  # Markdown to stand above the table
+    conclude: Callable[[list[Record]], list[str]] | None = None  # sentences to stand above it
+    compare: Callable[[list[Record]], PublishedTable] | None = None  # a table that sums it up
 
 
 class Summary(NamedTuple):
@@ -90,16 +88,17 @@ def run_table(table: Table, path: Path, *, n_runs: int, n_jobs: int = 1) -> list
         for seed in range(n_runs)
         for cell in cells
     }
-    done = {_key(record, names) for record in read_records(path, fields)}
-    missing = [job for key, job in jobs.items() if key not in done]
-    if missing:
-        _prepare(path, fields, provenance(table))
-        results = Parallel(n_jobs=n_jobs, return_as="generator")(
+    run_missing(
+        path,
+        fields,
+        jobs,
+        key_of=lambda record: _key(record, names),
+        execute=lambda missing: Parallel(n_jobs=n_jobs, return_as="generator")(
             delayed(_run_job)(table.run, cell, seed) for cell, seed in missing
-        )
-        for record in track(results, f"running {table.name}", total=len(missing)):
-            with path.open("a", newline="") as file:
-                csv.DictWriter(file, fields, lineterminator="\n").writerow(record)
+        ),
+        origin=lambda: provenance(table),
+        what=f"running {table.name}",
+    )
     order = {_key({**cell, "seed": ""}, names): i for i, cell in enumerate(cells)}
 
     def place(record: Record) -> int:
@@ -110,14 +109,6 @@ def run_table(table: Table, path: Path, *, n_runs: int, n_jobs: int = 1) -> list
         return [record for record in records if _key(record, names) in jobs]
     at_hand = {cell.get("data") for cell in cells}
     return [one for one in records if place(one) < len(order) or one.get("data") not in at_hand]
-
-
-def read_records(path: Path, fields: Sequence[str]) -> list[Record]:
-    """The whole lines of a results file; one cut short by a kill does not count."""
-    lines = [line for line in _whole_lines(path) if not line.startswith("# ")]
-    if lines and lines[0].strip().split(",") != list(fields):
-        raise ValueError(f"{path} has other columns than this version writes. Move it away.")
-    return list(csv.DictReader(lines))
 
 
 def provenance(table: Table) -> str:
@@ -145,53 +136,33 @@ def summarize(
     }
 
 
-def markdown(table: Table, records: Sequence[Mapping[str, str]]) -> str:
-    """A Markdown table for each measure: mean ± standard error, and the published figure if any."""
-    rows = list(dict.fromkeys(tuple(record[name] for name in table.rows) for record in records))
-    columns = list(dict.fromkeys(record[table.columns] for record in records))
-    keys = (*table.rows, table.columns)
-    parts = []
+def sum_up(table: Table, path: Path, records: list[Record]) -> PublishedTable:
+    """The table to publish: a line per cell and measure; its runs, seeds and versions as notes."""
+    settings = (*table.rows, table.columns)
+    rows = []
     for measure in table.measures:
-        found = summarize(records, keys, measure)
-        lines = [[*table.rows, *columns, "runs"]]
-        lines.append(["---"] * len(lines[0]))
-        for row in rows:
-            cells = [found.get((*row, column)) for column in columns]
-            published = [
-                table.published({"measure": measure, **dict(zip(keys, (*row, column)))})
-                if table.published
-                else ""
-                for column in columns
-            ]
-            counts = sorted({cell.n_runs for cell in cells if cell})
-            lines.append([*row, *map(_print_cell, cells, published), "-".join(map(str, counts))])
-        text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-        parts.append(text if len(table.measures) == 1 else f"{measure}:\n\n{text}")
-    return "\n\n".join(parts) + "\n"
+        for key, cell in summarize(records, settings, measure).items():
+            named = {"measure": measure, **dict(zip(settings, key))}
+            published = table.published(named) if table.published else ""
+            error = "" if math.isnan(cell.standard_error) else f"{cell.standard_error:.6g}"
+            rows.append([*key, measure, f"{cell.mean:.6g}", error, published, str(cell.n_runs)])
+    sentences = table.conclude(records) if table.conclude else []
+    notes = [
+        ("title", table.title),
+        *(("verdict", sentence) for sentence in sentences),
+        ("runs", count_runs(records)),
+        *(("made with", origin) for origin in origins_of(path)),
+        ("across", table.columns),
+    ]
+    return PublishedTable([*settings, *RESULTS], rows, notes)
 
 
-def section(table: Table, path: Path, records: list[Record]) -> str:
-    """The table with its header: seeds, versions and checksums of the runs behind it."""
+def count_runs(records: list[Record]) -> str:
+    """How many runs, with which seeds, and how many of them did not converge."""
     seeds = sorted({int(record["seed"]) for record in records})
     unsettled = sum(int(record["unsettled"]) for record in records)
-    head = f"{len(records)} runs, seed" + (f"s 0 to {seeds[-1]}" if len(seeds) > 1 else " 0")
-    head += f", {unsettled} of them stopped before they had settled" if unsettled else ""
-    origins = [line[2:].strip() for line in _whole_lines(path) if line.startswith("# ")]
-    verdict = f"{table.conclude(records)}\n" if table.conclude else ""
-    text = f"{verdict}{markdown(table, records)}\n{head}.\n"
-    return text + "".join(f"{one}.\n" for one in origins)
-
-
-def write_section(page: Path, name: str, text: str) -> None:
-    """Put a section into a page, between marks of its name; what people wrote around stays."""
-    begin, end = f"<!-- {name}: written by likewise reproduce -->\n", f"<!-- end of {name} -->\n"
-    old = page.read_text() if page.is_file() else f"# {page.stem}\n"
-    between = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
-    if not between.search(old):
-        old += f"\n## {name}\n\n{begin}{end}"
-    page.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(page) as temporary:
-        Path(temporary).write_text(between.sub(lambda _: begin + text + end, old))
+    text = f"{len(records)} runs, seed" + (f"s 0 to {seeds[-1]}" if len(seeds) > 1 else " 0")
+    return text + (f", {unsettled} of them stopped before they had settled" if unsettled else "")
 
 
 def reproduce(
@@ -204,7 +175,7 @@ def reproduce(
     n_jobs: int = 1,
     say: Callable[[str], None],
 ) -> None:
-    """Run tables, tell them, and leave CSV and SVG in `results`; with `docs`, also the pages."""
+    """Run tables and print them; CSV and SVG stay in `results` and, if given, go to `docs`."""
     for name, tables in find_tables(paper, table).items():
         for one in tables:
             path = results / name / f"{one.name}.csv"
@@ -212,23 +183,36 @@ def reproduce(
             if not records:
                 say(f"{name} {one.name}: not run yet.")
                 continue
-            text = section(one, path, records)
-            say(f"{name} {one.name}: {one.title}\n\n{text}")
+            summary = sum_up(one, path, records)
+            say(f"{name} {one.name}: {summary.markdown()}")
             if one.draw is not None:
                 with replacing(path.with_suffix(".svg")) as temporary:
                     one.draw(records, temporary)
             if docs is not None:
-                _publish(docs / f"{name}.md", one, text, path.with_suffix(".svg"))
+                _publish(docs, name, one, summary, records, path.with_suffix(".svg"))
 
 
-def _publish(page: Path, table: Table, text: str, picture: Path) -> None:
+def _publish(
+    docs: Path,
+    paper: str,
+    table: Table,
+    summary: PublishedTable,
+    records: list[Record],
+    picture: Path,
+) -> None:
+    write_published(docs / "tables" / paper / f"{table.name}.csv", summary)
+    if table.compare is not None:
+        compared = table.compare(records)
+        origin = [one for one in summary.notes if one[0] in ("runs", "made with")]
+        write_published(
+            docs / "tables" / paper / f"{table.name}-verdict.csv",
+            PublishedTable(compared.fields, compared.rows, compared.notes + origin),
+        )
     if table.draw is not None:
-        page.parent.mkdir(parents=True, exist_ok=True)
-        beside = page.with_name(f"{page.stem}-{table.name}.svg")
+        beside = docs / "experiments" / f"{paper}-{table.name}.svg"
+        beside.parent.mkdir(parents=True, exist_ok=True)
         with replacing(beside) as temporary:
             temporary.write_bytes(picture.read_bytes())
-        text = f"![{table.title}]({beside.name})\n\n{text}"
-    write_section(page, table.name, f"{table.title}.\n\n{text}")
 
 
 def _key(record: Mapping[str, Any], names: Sequence[str]) -> tuple[str, ...]:
@@ -244,26 +228,3 @@ def _run_job(run: Callable, cell: Settings, seed: int) -> dict[str, Any]:
     seconds = f"{time.perf_counter() - started:.2f}"
     rounded = {name: f"{value:.6g}" for name, value in measured.items()}
     return {**cell, "seed": seed, **rounded, "seconds": seconds, "unsettled": int(unsettled)}
-
-
-def _whole_lines(path: Path) -> list[str]:
-    if not path.is_file():
-        return []
-    return [line for line in path.read_text().splitlines(keepends=True) if line.endswith("\n")]
-
-
-def _prepare(path: Path, fields: Sequence[str], origin: str) -> None:
-    """Make the file, or cut off a half line, and note what the coming lines depend on."""
-    lines = _whole_lines(path) or [",".join(fields) + "\n"]
-    if f"# {origin}\n" not in lines:
-        lines.append(f"# {origin}\n")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as temporary:
-        Path(temporary).write_text("".join(lines))
-
-
-def _print_cell(cell: Summary | None, published: str) -> str:
-    if cell is None:
-        return ""
-    error = "" if math.isnan(cell.standard_error) else f" ± {cell.standard_error:.3f}"
-    return f"{cell.mean:.3f}{error}" + (f" ({published})" if published else "")

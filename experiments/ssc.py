@@ -205,7 +205,7 @@ def load_session(data: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return (X if scaler is None else scaler.transform(X)), y
 
 
-def compare_sessions(records: list[Record]) -> str:
+def compare_sessions(records: list[Record]) -> list[str]:
     """Whether each strategy is better than random questions by more than a standard error."""
     lines = []
     for data in dict.fromkeys(record["data"] for record in records):
@@ -221,7 +221,7 @@ def compare_sessions(records: list[Record]) -> str:
         ]
         told = ", ".join(better) or "none"
         lines.append(f"Better than random by more than a standard error on {data}: {told}.")
-    return "\n\n".join(lines) + "\n"
+    return lines
 
 
 def published(cell) -> str:

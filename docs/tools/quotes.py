@@ -10,9 +10,10 @@ Below the text that quotes figures stands a comment that says where each is from
     "above ITML on 13 of 13": guided | rivals
     -->
 
-That is page | section | measure, where there are several | first cells of the row | column. "*" for
-a cell is any row, and the figure their mean. A figure is right when the cell, rounded to as many
-digits, gives it; "±" is compared too. What stands in quotation marks must be in the section.
+That is folder | file of docs/tables | measure, where there are several | first cells of the row |
+column. "*" for a cell is any row, and the figure their mean. A figure is right when the cell,
+rounded to as many digits, gives it; "±" is compared too. What stands in quotation marks must be in
+the table or in its verdict.
 """
 
 import re
@@ -22,9 +23,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-from docs.tools.tables import ROOT, numbers_in, read_section, read_tables
+from docs.tools.tables import ROOT, numbers_in, read_table
 
-PAGES = ("README.md", "docs/index.md", "docs/guide/*.md", "docs/experiments/*.md")
+PAGES = ("README.md", "docs/*.md", "docs/guide/*.md", "docs/experiments/*.md")
 COMPLETE = ("README.md", "docs/index.md", "docs/guide/*.md")  # every score there has its source
 BLOCK = re.compile(r"<!-- quotes\n(.*?)-->", re.DOTALL)
 SCORE = re.compile(r"(?<![\w.,=])-?0?\.\d+(?!\w|[.,]\d)")  # .94, 0.94
@@ -38,14 +39,15 @@ NO_PROSE = re.compile(  # what runs have written, code, mathematics, comments, l
 @dataclass(frozen=True)
 class Quote:
     figure: str  # as it stands in the text
-    source: tuple[str, ...]  # page, section, ...
+    source: tuple[str, ...]  # folder and file of docs/tables, ...
 
     def now(self) -> str:
         """The figure as the table has it, printed like the one in the text."""
         page, section, *path = self.source
+        table = read_table(page, section)
         if self.figure.startswith('"'):
-            return self.figure if self.figure[1:-1] in read_section(page, section) else ""
-        tables = read_tables(page, section)
+            return self.figure if self.figure[1:-1] in table.markdown() else ""
+        tables = table.grids()
         measure = path.pop(0) if path[0] in tables else ""
         if measure not in tables:
             raise LookupError(f"{page} | {section} has the measures {', '.join(tables)}")

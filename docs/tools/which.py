@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from docs.tools.tables import Table, numbers_in, read_tables
+from docs.tools.tables import numbers_in, read_tables
+from experiments.published import Grid
 
 MARKED = re.compile(r"(<!-- (\S+): written by make quotes -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
 
@@ -138,7 +139,7 @@ def compare(comparison: Comparison) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 
 
-def read_rows(table: Table, comparison: Comparison) -> dict[str, dict[str, Cell]]:
+def read_rows(table: Grid, comparison: Comparison) -> dict[str, dict[str, Cell]]:
     """The rows asked for that have all methods: their name, and mean and error of each method."""
     first = min(map(table.columns.index, comparison.methods))
     found = {}

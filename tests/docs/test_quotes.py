@@ -5,36 +5,30 @@ import pytest
 from docs.tools import __main__ as command
 from docs.tools import quotes, tables
 from docs.tools.quotes import COMPLETE, faults_of, pages, print_like, renew
-from docs.tools.tables import ROOT, read_tables
+from docs.tools.tables import ROOT
+from experiments.published import PublishedTable, write_published
 
 NAMES = [str(path.relative_to(ROOT)) for path in pages()]
 
-RUNS = """# Page
-
-<!-- digits: written by likewise reproduce -->
-Above ITML on 2 of 3.
-
-ARI:
-
-| data | pairs | k-means | guided | runs |
-| --- | --- | --- | --- | --- |
-| digits | 200 | 0.668 ± 0.002 | 0.937 ± 0.004 (.9) | 5 |
-| digits | 2000 | 0.668 ± 0.002 | 0.985 ± 0.003 | 5 |
-
-seconds:
-
-| 200 | 2000 | runs |
-| --- | --- | --- |
-| 43.6 | 1,269.5 | 1 |
-<!-- end of digits -->
-"""
+RUNS = PublishedTable(
+    ["data", "pairs", "method", "measure of", "mean", "standard error", "published", "runs"],
+    [
+        ["digits", "200", "k-means", "ARI", "0.668", "0.002", "", "5"],
+        ["digits", "200", "guided", "ARI", "0.937", "0.004", ".9", "5"],
+        ["digits", "2000", "k-means", "ARI", "0.668", "0.002", "", "5"],
+        ["digits", "2000", "guided", "ARI", "0.985", "0.003", "", "5"],
+        ["digits", "2000", "guided", "F1", "0.9", "", "", "5"],
+    ],
+    [("verdict", "Above ITML on 2 of 3."), ("across", "method")],
+)
+SECONDS = PublishedTable(["200", "2000", "runs"], [["43.6", "1,269.5", "1"]])
 
 
 @pytest.fixture
 def page(tmp_path, monkeypatch):
-    """A folder of pages with one table, and the faults of a text that quotes it."""
-    (tmp_path / "docs" / "experiments").mkdir(parents=True)
-    (tmp_path / "docs" / "experiments" / "made.md").write_text(RUNS)
+    """A folder with two tables, and the faults of a text that quotes them."""
+    write_published(tmp_path / "docs" / "tables" / "made" / "digits.csv", RUNS)
+    write_published(tmp_path / "docs" / "tables" / "made" / "seconds.csv", SECONDS)
     monkeypatch.setattr(tables, "ROOT", tmp_path)
     return lambda text, complete=True: list(faults_of(text, complete=complete))
 
@@ -92,10 +86,8 @@ def test_a_source_belongs_to_the_text_above_it_alone(page):
 
 def test_a_mean_over_rows_a_table_without_rows_and_words_can_be_quoted(page):
     assert page("<!-- quotes\n.961: made | digits | ARI | * | guided\n-->")[1:] == []
-    text = (
-        "It takes 44 s and 1,270 s, and is 'above'.\n\n<!-- quotes\n44 s: made | digits | seconds"
-    )
-    text += " | 200\n1,270 s: made | digits | seconds | 2000\n-->"
+    text = "It takes 44 s and 1,270 s, and is 'above'.\n\n<!-- quotes\n44 s: made | seconds"
+    text += " | 200\n1,270 s: made | seconds | 2000\n-->"
     assert page(text) == []
     words = 'Above ITML on {}.\n\n<!-- quotes\n"Above ITML on {}": made | digits\n-->'
     assert page(words.format("2 of 3", "2 of 3")) == []
@@ -107,8 +99,8 @@ def test_a_mean_over_rows_a_table_without_rows_and_words_can_be_quoted(page):
 @pytest.mark.parametrize(
     ("source", "told"),
     [
-        ("made | nothing | ARI | digits | 200 | guided", "has no section"),
-        ("made | digits | F1 | digits | 200 | guided", "has the measures"),
+        ("made | nothing | ARI | digits | 200 | guided", "has no table"),
+        ("made | digits | NMI | digits | 200 | guided", "has the measures"),
         ("made | digits | ARI | digits | 300 | guided", "no row"),
         ("made | digits | ARI | digits | 200 | ITML", "no column"),
         ("made | digits | ARI | digits | guided", "name more cells"),
@@ -135,12 +127,6 @@ def test_a_figure_with_two_sources_is_left_to_people(page):
     text += ".66: made | digits | ARI | digits | 200 | guided\n-->"
     assert len(page(text)) == 2
     assert renew(text) == text
-
-
-def test_tables_are_read_by_heading_where_there_are_no_marks():
-    found = read_tables("benchmarks", "Log-det projections")[""]
-    assert found.columns[:3] == ["rank", "r", "numba"]
-    assert found.find(("1", "200", "yes"), "to reach") == ["5.0"]
 
 
 def test_the_command_tells_what_is_wrong(capsys, page, tmp_path, monkeypatch):

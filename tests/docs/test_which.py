@@ -3,8 +3,9 @@
 import pytest
 
 from docs.tools import which
-from docs.tools.tables import ROOT, Table, page_path
+from docs.tools.tables import ROOT, page_path
 from docs.tools.which import COMPARISONS, Cell, Comparison, compare, is_level, written
+from experiments.published import Grid
 
 PAGE = ROOT / "docs" / "guide" / "which.md"
 
@@ -22,7 +23,7 @@ def test_a_comparison_says_where_its_runs_are(comparison):
 
 
 def test_methods_are_counted_by_their_errors(monkeypatch):
-    table = Table(
+    table = Grid(
         ["data", "amount", "none", "first", "second", "runs"],
         [
             ["a", "few", "0.50 ± 0.01", "0.80 ± 0.03", "0.77 ± 0.01", "3"],  # level

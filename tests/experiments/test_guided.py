@@ -37,9 +37,9 @@ def test_both_halves_of_the_sets_are_told_apart(monkeypatch):
         for data in "ab"
         for method in guided.METHODS
     ]
-    text = guided.conclude_harm(records)
-    assert "| tuned on | 10 | pairs | all | 1 | 100% | none |" in text
-    assert "| other | 10 | pairs | all | 1 | 0% | none |" in text
+    rows = guided.compare_harm(records).rows
+    assert ["tuned on", "10", "pairs", "all", "1", "100%", "none"] in rows
+    assert ["other", "10", "pairs", "all", "1", "0%", "none"] in rows
 
 
 def test_rivals_name_the_sets_that_fall_short(monkeypatch):
@@ -54,7 +54,7 @@ def test_rivals_name_the_sets_that_fall_short(monkeypatch):
 
 def test_counts_are_right_or_near():
     records = [{"clusters": str(k), "classes": "3"} for k in (3, 4, 7, 3)]
-    assert guided.conclude_counts(records) == "Right in 50% of 4 runs, within one in 75%.\n"
+    assert guided.conclude_counts(records) == ["Right in 50% of 4 runs, within one in 75%."]
 
 
 def test_wrong_pairs_are_those_the_labels_contradict():

@@ -12,7 +12,8 @@ import pytest
 
 from experiments import runs
 from experiments.__main__ import main
-from experiments.runs import Table, find_tables, markdown, run_table, write_section
+from experiments.published import read_published, write_published
+from experiments.runs import Table, find_tables, run_table, sum_up
 
 HERE = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 CELLS = [{"data": data, "method": method} for data in ("a", "b") for method in ("one", "two")]
@@ -95,9 +96,10 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
 
 def test_a_cell_shows_mean_standard_error_runs_and_the_published_figure(tmp_path):
     table = make_table(score, published=lambda cell: "paper .61" if cell["data"] == "a" else "")
-    text = markdown(table, run_table(table, tmp_path / "made.csv", n_runs=3))
+    path = tmp_path / "made.csv"
+    (grid,) = sum_up(table, path, run_table(table, path, n_runs=3)).grids().values()
     error = 0.1 / math.sqrt(3)
-    lines = text.splitlines()
+    lines = grid.markdown().splitlines()
     assert lines[0] == "| data | one | two | runs |"
     assert lines[2].split(" | ")[1] == f"0.600 ± {error:.3f} (paper .61)"
     assert lines[3] == f"| b | 1.600 ± {error:.3f} | 1.600 ± {error:.3f} | 3 |"
@@ -105,7 +107,8 @@ def test_a_cell_shows_mean_standard_error_runs_and_the_published_figure(tmp_path
 
 def test_a_single_run_has_no_standard_error(tmp_path):
     table = make_table(score)
-    text = markdown(table, run_table(table, tmp_path / "made.csv", n_runs=1))
+    path = tmp_path / "made.csv"
+    text = sum_up(table, path, run_table(table, path, n_runs=1)).markdown()
     assert "| a | 0.500 | 0.500 | 1 |" in text
 
 
@@ -120,7 +123,7 @@ def test_the_header_names_versions_data_seeds_and_what_did_not_settle(tmp_path):
         return {"ARI": 1.0}
 
     table, path = make_table(run, data=lambda: ["iris"]), tmp_path / "made.csv"
-    text = runs.section(table, path, run_table(table, path, n_runs=2))
+    text = sum_up(table, path, run_table(table, path, n_runs=2)).markdown()
     assert "8 runs, seeds 0 to 1, 4 of them stopped before they had settled." in text
     assert "numpy" in text
     assert f"iris {runs.fetch('iris').checksum()[:16]}" in text
@@ -133,15 +136,26 @@ def test_other_columns_on_disk_are_refused(tmp_path):
         run_table(make_table(score, measures=("NMI",)), path, n_runs=1)
 
 
-def test_a_section_is_replaced_and_the_words_around_it_stay(tmp_path):
-    page = tmp_path / "docs" / "paper.md"
-    write_section(page, "one", "| old |\n")
-    write_section(page, "two", "| second |\n")
-    page.write_text(page.read_text().replace("## two", "Some words.\n\n## two"))
-    write_section(page, "one", "| new \\1 |\n")
-    text = page.read_text()
-    assert "old" not in text
-    assert text.index("| new \\1 |") < text.index("Some words.") < text.index("| second |")
+def test_a_published_table_is_read_back_with_its_notes(tmp_path):
+    table = make_table(score, conclude=lambda records: [f"{len(records)}, in all: runs."])
+    path = tmp_path / "made.csv"
+    made = sum_up(table, path, run_table(table, path, n_runs=2))
+    write_published(tmp_path / "docs" / "made.csv", made)
+    read = read_published(tmp_path / "docs" / "made.csv")
+    assert read == made
+    assert read.note("verdict") == ["8, in all: runs."]
+    assert read.note("runs") == ["8 runs, seeds 0 to 1"]
+    assert "numpy" in read.note("made with")[0]
+    assert read.markdown() == made.markdown()
+
+
+def test_cells_that_were_run_unequally_often_show_both_numbers(tmp_path):
+    path = tmp_path / "made.csv"
+    run_table(make_table(score), path, n_runs=3)
+    few = dataclasses.replace(make_table(score), cells=lambda: CELLS[:1])
+    records = run_table(make_table(score), path, n_runs=2) + run_table(few, path, n_runs=3)[2:]
+    (grid,) = sum_up(make_table(score), path, records).grids().values()
+    assert [row[-1] for row in grid.rows] == ["2-3", "2"]
 
 
 def test_a_table_that_was_not_run_is_not_published(tmp_path, monkeypatch):
@@ -150,9 +164,10 @@ def test_a_table_that_was_not_run_is_not_published(tmp_path, monkeypatch):
     settings = {"results": tmp_path, "docs": tmp_path, "say": heard.append}
     runs.reproduce("paper", n_runs=0, **settings)
     assert heard == ["paper made: not run yet."]
-    assert not (tmp_path / "paper.md").exists()
+    assert not (tmp_path / "tables").exists()
     runs.reproduce("paper", n_runs=1, **settings)
-    assert "0.5" in (tmp_path / "paper.md").read_text()
+    made = read_published(tmp_path / "tables" / "paper" / "made.csv")
+    assert made.grids()[""].rows[0] == ["a", "0.500", "0.500", "1"]
 
 
 def test_unknown_papers_and_tables_are_answered_with_the_known_ones():
