@@ -367,6 +367,7 @@ def test_the_next_run_removes_what_a_killed_one_left_and_nothing_else(tmp_path):
     (tmp_path / ".likewise-notes").write_text("mine")
     (tmp_path / ".likewise-00000000-000000000000").write_text("a file, not a folder")
     (tmp_path / ".likewise-00000000-111111111111").mkdir()
+    (tmp_path / ".likewise-00000000-111111111111" / "old").write_text("could not be put back")
     mine = set(os.listdir(tmp_path))
     with another_process_writing(tmp_path / "a", tmp_path / "b") as process:
         process.send_signal(signal.SIGKILL)

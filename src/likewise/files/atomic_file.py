@@ -220,19 +220,16 @@ class _Output:
         """Remove the working folder. What cannot be removed now, a later run will."""
         if self.lock == _LET_GO:
             return
-        for path in (self.new, self.old):
-            with suppress(OSError):
+        with suppress(OSError):
+            for path in (self.new, self.old, self.folder / _LOCK):  # in this order
                 path.unlink(missing_ok=True)
+            self.folder.rmdir()
         self.let_go()
 
     def let_go(self) -> None:
-        """Remove lock and folder, unless something else is still in it."""
         descriptor, self.lock = self.lock, _LET_GO
         with suppress(OSError):
             os.close(descriptor)
-        with suppress(OSError):
-            (self.folder / _LOCK).unlink(missing_ok=True)
-            self.folder.rmdir()
 
     @contextmanager
     def naming_errors(self, *, of_writer: bool = False) -> Iterator[None]:
@@ -263,6 +260,8 @@ def _begin(path: str | os.PathLike, target: Path) -> _Output:
         except BaseException as error:
             with suppress(OSError):
                 folder.rmdir()
+            if isinstance(error, FileNotFoundError) and target.parent.is_dir():
+                continue  # another run took the empty folder for one left behind
             if isinstance(error, OSError):
                 raise could_not_write(path, error) from error
             raise
@@ -312,7 +311,9 @@ def _put_back(outputs: Sequence[_Output]) -> None:
             output.put_back()
         except OSError:
             stuck.append(output)
-            output.let_go()  # a folder without its lock is nobody's to remove
+            with suppress(OSError):  # what is in a folder without a lock is nobody's to remove
+                (output.folder / _LOCK).unlink()
+            output.let_go()
         else:
             output.discard()
     if stuck:
@@ -410,9 +411,8 @@ def _remove_if_abandoned(folder: Path) -> None:
     is_at_rest = time.time() - max(changed) > _SECONDS_AT_REST
     try:
         lock = os.open(folder / _LOCK, os.O_RDWR)
-    except FileNotFoundError:  # killed before it was made, or old files to be kept
-        if is_at_rest and len(changed) == 1:
-            folder.rmdir()
+    except FileNotFoundError:
+        folder.rmdir()  # killed before it was made: empty. What is not could not be put back.
         return
     try:
         held = _hold(lock)
