@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from likewise.cluster.checks import check_settings, order_clusters, warn_outcome
 from likewise.cluster.feasible import Apart, assign, find_clique, improve, prepare
@@ -29,6 +29,7 @@ from likewise.constraints import (
 )
 from likewise.kernels.distances import sq_distances
 from likewise.numerics.partitions import cluster_means, refill_empty
+from likewise.numerics.rows import validate_rows
 
 ROUNDING = 1e-12  # a share of the largest cost: what lies below is as good as zero
 
@@ -118,7 +119,7 @@ class COPKMeans(ClusterMixin, BaseEstimator):
             When the pairs contradict each other or need more than ``n_clusters`` clusters, with
             the answers that show it; or when the search ran out of budget, which it then says.
         """
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, dtype=[np.float64, np.float32])
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
         check_settings(self, len(X))
         self.n_answers_used_ = warn_unused(self, constraints, used=("must_link", "cannot_link"))
@@ -185,7 +186,7 @@ class COPKMeans(ClusterMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
         return np.argmin(sq_distances(X, self.cluster_centers_), axis=1)
 
 

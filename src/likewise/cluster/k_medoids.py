@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from likewise.cluster.medoids import Medoids, exact_medoids, keep_apart, swap_medoids
 from likewise.constraints import (
@@ -31,6 +31,7 @@ from likewise.constraints import (
 )
 from likewise.constraints.closure import Closure
 from likewise.kernels import row_blocks, sq_distances
+from likewise.numerics.rows import validate_rows
 
 FITTED_TO_ROWS = ("seuclidean", "mahalanobis")  # their scale would change with the rows at hand
 
@@ -124,7 +125,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
         constraints : Constraints, default=None
             Its must-links and cannot-links are used.
         """
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, dtype=[np.float64, np.float32])
         self._check_settings(X)
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
         self.n_answers_used_ = warn_unused(self, constraints, used=("must_link", "cannot_link"))
@@ -167,7 +168,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
         ndarray of shape (n_rows,)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
         if self.metric == "precomputed":
             return X[:, self.medoid_indices_].argmin(axis=1)
         return dissimilarities(X, self.cluster_centers_, self.metric).argmin(axis=1)

@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, column_or_1d
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from likewise.cluster.checks import check_settings, warn_outcome
 from likewise.constraints import check_constraints, fit_and_label, warn_unused
@@ -26,6 +26,7 @@ from likewise.kernels import kernel_function, row_blocks
 from likewise.kernels.graph import check_similarity
 from likewise.kernels.named import NAMES
 from likewise.numerics.partitions import refill_empty
+from likewise.numerics.rows import validate_rows
 from likewise.progress import track
 
 FEW = 0.25  # of the rows: when fewer move, sums over clusters are cheaper to correct than to make
@@ -227,7 +228,7 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
             )
         sparse = False if self.kernel == "precomputed" else "csr"
         dtypes = [np.float64, np.float32]
-        return validate_data(self, X, reset=reset, accept_sparse=sparse, dtype=dtypes)
+        return validate_rows(self, X, reset=reset, accept_sparse=sparse, dtype=dtypes)
 
     def _starts(self, G, sizes, groups):
         """Labels of the groups to start from, one array a start."""

@@ -23,12 +23,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import check_constraints, fit_and_label, warn_unused
 from likewise.kernels import nearest_rows, sq_distance_blocks, sq_distances
 from likewise.kernels.graph import check_similarity
 from likewise.numerics.psd import positive_part
+from likewise.numerics.rows import validate_rows
 
 SETTLED = 1e-3  # a climb ends when it moves less than this share of the bandwidth
 SAME_PLACE = 1e-6  # climbs that come this near, in bandwidths, are one from there on
@@ -120,7 +121,7 @@ class KernelMeanShift(ClusterMixin, BaseEstimator):
             Its must-links set the bandwidth, unless that is given.
         """
         self._check_settings()
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, dtype=[np.float64, np.float32])
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
         n_usable = warn_unused(self, constraints, used=("must_link",))
         rng = check_random_state(self.random_state)
@@ -163,7 +164,7 @@ class KernelMeanShift(ClusterMixin, BaseEstimator):
         ndarray of shape (n_rows,)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
         return _nearest(
             X @ self.basis_ if self.kernel == "precomputed" else X, self.cluster_centers_
         )

@@ -23,7 +23,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, check_scalar, validate_data
+from sklearn.utils.validation import check_is_fitted, check_scalar
 
 from likewise.cluster.checks import (
     check_choice,
@@ -44,6 +44,7 @@ from likewise.cluster.soft_pairs import Moves, prepare_moves, reseed, sweep, vio
 from likewise.cluster.starts import starting_centers
 from likewise.constraints import check_constraints, fit_and_label, warn_unused
 from likewise.numerics.partitions import cluster_means
+from likewise.numerics.rows import validate_rows
 
 N_HOPS = 2  # steps to the farthest row in one walk
 N_WALKS = 20  # then the farthest rows are held, or labels and prices could chase each other
@@ -166,7 +167,7 @@ class MPCKMeans(ClusterMixin, BaseEstimator):
         -------
         self
         """
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, dtype=[np.float64, np.float32])
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
         check_settings(self, len(X))
         for name in ("weight", "shrinkage"):
@@ -246,7 +247,7 @@ class MPCKMeans(ClusterMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
         center = self.cluster_centers_.mean(axis=0)
         rows = prepare_rows(X, self.distance) - center
         return nearest(rows, self.cluster_centers_ - center, self.metrics_)

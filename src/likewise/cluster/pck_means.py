@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, check_scalar, validate_data
+from sklearn.utils.validation import check_is_fitted, check_scalar
 
 from likewise.cluster.checks import (
     check_choice,
@@ -36,6 +36,7 @@ from likewise.cluster.starts import starting_centers
 from likewise.constraints import check_constraints, fit_and_label, warn_unused
 from likewise.kernels.distances import sq_distances
 from likewise.numerics.partitions import cluster_means
+from likewise.numerics.rows import validate_rows
 
 
 class PCKMeans(ClusterMixin, BaseEstimator):
@@ -139,7 +140,7 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         -------
         self
         """
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, dtype=[np.float64, np.float32])
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
         check_settings(self, len(X))
         if isinstance(self.init, str):
@@ -196,7 +197,7 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
         return np.argmin(sq_distances(X, self.cluster_centers_), axis=1)
 
     def _given_centers(self, n_features: int) -> np.ndarray:

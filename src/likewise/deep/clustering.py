@@ -12,7 +12,7 @@ from sklearn.base import (
 )
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from likewise.cluster.checks import order_clusters
 from likewise.constraints import Constraints, check_constraints, fit_and_label
@@ -20,6 +20,7 @@ from likewise.deep.checks import check_ease, check_settings, check_start
 from likewise.deep.mapping import assign, encode
 from likewise.evaluation.held_out import is_judgeable
 from likewise.evaluation.search import MIN_HELD_OUT
+from likewise.numerics.rows import check_scale, validate_rows
 
 
 class DeepConstrainedClustering(
@@ -227,7 +228,8 @@ class DeepConstrainedClustering(
         -------
         self
         """
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, dtype=[np.float64, np.float32])
+        check_scale(X, single=True)  # the network computes in float32
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
         settings = check_settings(self, *X.shape)
         ease = check_ease(ease, len(X))
@@ -301,7 +303,7 @@ class DeepConstrainedClustering(
             In the float type of X; of length 1 when ``loss="angular"``.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
         on_sphere = self.loss == "angular"
         return encode(X, self.encoder_, self.offset_, self.scale_, on_sphere=on_sphere)
 

@@ -18,9 +18,9 @@ from sklearn.utils import gen_batches
 
 from likewise.files import table_file
 from likewise.files.atomic_file import could_not_write, replacing
+from likewise.numerics.rows import LARGEST
 
 ENDINGS = (".csv", ".parquet", ".npy")
-LARGEST = 1e100  # squares of larger numbers, and sums of squares, leave the range of floats
 CELLS_AT_ONCE = 1_000_000  # of a memory map
 ID_COLUMN = "id"  # taken for the names of the rows when nothing else is said
 

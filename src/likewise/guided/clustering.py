@@ -19,7 +19,7 @@ from sklearn.base import (
 )
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from likewise.cluster import PCKMeans, choose_n_clusters
 from likewise.constraints import Constraints, check_constraints, fit_and_label
@@ -27,6 +27,7 @@ from likewise.evaluation import honored_answers, satisfaction_score
 from likewise.guided.account import GuidedReport
 from likewise.guided.features import fit_reducer, fit_scaler
 from likewise.guided.spaces import Choice, choose_space
+from likewise.numerics.rows import validate_rows
 from likewise.scale.blocks import Blocks, as_blocks, is_blockwise
 from likewise.scale.k_means import nearest_centers
 from likewise.scale.learning import sample_rows
@@ -255,7 +256,7 @@ class GuidedClustering(
             )
 
     def _validate(self, X, *, reset):
-        return validate_data(
+        return validate_rows(
             self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
         )
 

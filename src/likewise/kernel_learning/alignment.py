@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import check_constraints, warn_unused
 from likewise.kernel_learning.pairs import MergedPairs, merge_pairs
@@ -25,6 +25,7 @@ from likewise.kernel_learning.starts import ALL_ROWS, N_LANDMARKS
 from likewise.kernels import choose_landmarks, kernel_function, nystrom_map
 from likewise.numerics.eigen import eigh
 from likewise.numerics.psd import CUTOFF
+from likewise.numerics.rows import validate_rows
 
 SETTINGS: dict[str, dict] = {"polynomial": {"degree": 2}, "rbf": {"bandwidth": "median"}}
 
@@ -111,12 +112,17 @@ class KernelAlignment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         landmarks = X[self._landmarks(X, answers.touched_rows())]
         kernels = tuple(named_kernel(kernel, landmarks) for kernel in self.kernels)
         means, grams = zip(*(center_gram(kernel(landmarks)) for kernel in kernels))
-        inner = np.array([[np.vdot(one, other) for other in grams] for one in grams])
         traces = np.array([np.trace(gram) for gram in grams])
+        for i in np.flatnonzero(~np.isfinite(traces))[:1]:
+            raise ValueError(
+                f"kernels[{i}] = {self.kernels[i]!r} has values on these rows that are not finite. "
+                "Standardize X, or name another kernel."
+            )
         scales = np.divide(
             1.0, traces, out=np.ones(len(traces)), where=traces > 0
         )  # 0: all rows equal
-        inner *= np.outer(scales, scales)
+        grams = [gram * scale for gram, scale in zip(grams, scales)]  # first: squares may overflow
+        inner = np.array([[np.vdot(one, other) for other in grams] for one in grams])
         agreements = scales * [
             pair_agreement(kernel, X, landmarks, mean, merged)
             for kernel, mean in zip(kernels, means)
@@ -173,7 +179,7 @@ class KernelAlignment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return choose_landmarks(X, n_landmarks, forced=forced, random_state=self.random_state)
 
     def _validate(self, X, *, reset):
-        return validate_data(
+        return validate_rows(
             self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
         )
 

@@ -3,12 +3,13 @@
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import check_constraints, warn_unused
 from likewise.kernel_learning.neighbor_map import affinity_graph, neighbor_map, start_embedding
 from likewise.kernel_learning.pairs import MergedPairs, merge_pairs
 from likewise.kernels import laplacian
+from likewise.numerics.rows import validate_rows
 
 
 class GraphKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -91,6 +92,6 @@ class GraphKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         raise NotImplementedError
 
     def _validate(self, X, *, reset):
-        return validate_data(
+        return validate_rows(
             self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
         )

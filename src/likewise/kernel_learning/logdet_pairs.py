@@ -17,12 +17,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import check_constraints, warn_unused
 from likewise.kernel_learning.logdet import learn_metric, problem_rows
 from likewise.kernel_learning.starts import fit_start, keep_leading, map_through
 from likewise.numerics.pair_distances import percentile_bounds
+from likewise.numerics.rows import validate_rows
 
 SKMS_BOUNDS = (0.05, 1.95)  # of squared distances under a Gaussian kernel
 
@@ -209,7 +210,7 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     def _validate(self, X, *, reset):
         sparse = False if self.start == "precomputed" else "csr"
-        return validate_data(
+        return validate_rows(
             self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse=sparse
         )
 

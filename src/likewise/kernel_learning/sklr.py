@@ -27,7 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import Constraints, check_constraints
 from likewise.evaluation import ahead_of_first, answer_credits, select
@@ -36,6 +36,7 @@ from likewise.kernel_learning.softmax import choices_of, option_chances, option_
 from likewise.kernel_learning.softmax_search import fit_choices
 from likewise.kernel_learning.starts import fit_start, map_through
 from likewise.kernels import NystromMap
+from likewise.numerics.rows import validate_rows
 
 LOSSES = {
     "hinge": "hinge",
@@ -338,7 +339,7 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _validate(self, X, *, reset):
         takes_sparse = self.loss != "paper" and self.start != "precomputed"
-        return validate_data(
+        return validate_rows(
             self,
             X,
             reset=reset,

@@ -28,7 +28,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import Constraints, check_constraints, warn_unused
 from likewise.kernels import choose_landmarks, kernel_diagonal, kernel_function, row_blocks
@@ -36,6 +36,7 @@ from likewise.kernels.distances import smallest_columns
 from likewise.numerics import array_maps
 from likewise.numerics.pair_distances import differences
 from likewise.numerics.psd import CUTOFF, positive_part
+from likewise.numerics.rows import validate_rows
 
 MAX_N_ITER = 100  # far beyond where the nearest landmarks stop changing
 STARTS = ("rbf", "gaussian", "linear", "polynomial", "cosine")
@@ -216,7 +217,7 @@ class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
                 raise ValueError(f"{name}={getattr(self, name)} must be in [0, 1[.")
 
     def _validate(self, X, *, reset):
-        return validate_data(
+        return validate_rows(
             self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
         )
 

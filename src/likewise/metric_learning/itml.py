@@ -26,7 +26,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import check_constraints, warn_unused
 from likewise.numerics.logdet import sweep_pairs
@@ -37,6 +37,7 @@ from likewise.numerics.pair_distances import (
     sample_sq_distances,
 )
 from likewise.numerics.psd import symmetric_root
+from likewise.numerics.rows import validate_rows
 from likewise.progress import track
 
 PERCENTILES = (5, 95)  # of squared distances: near and far in the paper
@@ -145,7 +146,7 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self : ITML
         """
         start = getattr(self, "duals_", np.empty(0)) if self.warm_start else np.empty(0)
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, dtype=[np.float64, np.float32])
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
         warn_unused(self, constraints, used=("must_link", "cannot_link"))
         if not self.gamma > 0:
@@ -201,7 +202,7 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Z : ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
         return X @ self.components_.T.astype(X.dtype)
 
     def _find_bounds(self, X, rng) -> tuple[float, float]:

@@ -32,11 +32,12 @@ import numpy as np
 from scipy.linalg import cholesky, eigvalsh, inv
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import check_constraints, warn_unused
 from likewise.metric_learning.factors import descend, span
 from likewise.numerics.psd import symmetric_root
+from likewise.numerics.rows import validate_rows
 
 
 class LSML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -114,7 +115,7 @@ class LSML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         -------
         self : LSML
         """
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, dtype=[np.float64, np.float32])
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
         if not self.prior_weight > 0:
             raise ValueError(f"prior_weight={self.prior_weight} must be > 0. Try 1e-5 for little.")
@@ -167,7 +168,7 @@ class LSML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Z : ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
         return X @ self.components_.T.astype(X.dtype)
 
 

@@ -34,12 +34,13 @@ import numpy as np
 from scipy.linalg import cholesky, eigvalsh, solve_triangular
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import check_constraints, warn_unused
 from likewise.metric_learning.factors import descend, span
 from likewise.metric_learning.shrinkage import check_shrinkage, shrink
 from likewise.numerics.psd import symmetric_root
+from likewise.numerics.rows import validate_rows
 
 
 class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -124,7 +125,7 @@ class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         -------
         self : MMC
         """
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, dtype=[np.float64, np.float32])
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
         check_shrinkage(self.shrinkage)
         n_used = warn_unused(self, constraints, used=("must_link", "cannot_link"))
@@ -172,7 +173,7 @@ class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Z : ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
         return X @ self.components_.T.astype(X.dtype)
 
 

@@ -15,12 +15,13 @@ import warnings
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import Constraints, check_constraints, warn_unused
 from likewise.metric_learning.shrinkage import check_shrinkage, shrink
 from likewise.numerics.eigen import eigh
 from likewise.numerics.partitions import cluster_means
+from likewise.numerics.rows import validate_rows
 
 
 class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -87,7 +88,7 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         -------
         self : RCA
         """
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, dtype=[np.float64, np.float32])
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
         check_shrinkage(self.shrinkage)
         self.n_answers_used_ = warn_unused(self, constraints, used=("must_link",))
@@ -118,7 +119,7 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Z : ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
         return X @ self.components_.T.astype(X.dtype)
 
 

@@ -17,10 +17,11 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import fit_and_label, refuse_answers_as_y
 from likewise.numerics.array_maps import assign_rows, cluster_sums, is_array_elsewhere
+from likewise.numerics.rows import validate_rows
 from likewise.scale.blocks import Blocks, as_blocks, is_blockwise
 from likewise.scale.device import from_device, on_device
 from likewise.scale.learning import N_ROWS, sample_rows
@@ -167,7 +168,7 @@ class BlockKMeans(ClusterMixin, BaseEstimator):
 
     def _as_blocks(self, X, *, reset: bool) -> Blocks:
         if not is_blockwise(X) and not is_array_elsewhere(X):
-            X = validate_data(
+            X = validate_rows(
                 self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
             )
         blocks = as_blocks(X)

@@ -1,0 +1,35 @@
+"""Rows that an estimator can compute with: finite, and with squares that are floats too."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+LARGEST = 1e100  # squares of larger numbers, and sums of squares, leave the range of floats
+SMALLEST = 1e-100  # if no number is as large: then all squares vanish
+LARGEST_SINGLE = 1e15  # the same of float32, where it is computed with as it is
+
+
+def validate_rows(estimator, X, **settings):
+    """X as scikit-learn's ``validate_data`` returns it, if its numbers can be squared."""
+    X = validate_data(estimator, X, **settings)
+    check_scale(X, is_fit=settings.get("reset", True))
+    return X
+
+
+def check_scale(X, *, is_fit: bool = True, single: bool = False) -> None:
+    """One error where squares of X overflow or, of rows to fit to, all vanish."""
+    numbers = X.data if sparse.issparse(X) else np.asarray(X)
+    if not numbers.size or numbers.dtype.kind != "f":
+        return
+    largest = float(max(numbers.max(), -numbers.min()))
+    limit = LARGEST_SINGLE if single or numbers.dtype.itemsize < 8 else LARGEST
+    if largest > limit:
+        raise ValueError(
+            f"X has a number as large as {largest:g}, and with {numbers.dtype} nothing above "
+            f"{limit:g} can be computed with. Divide X by a constant, or standardize it."
+        )
+    if is_fit and 0 < largest < SMALLEST:
+        raise ValueError(
+            f"X has no number larger than {largest:g}, and below {SMALLEST:g} squares vanish. "
+            "Multiply X by a constant, or standardize it."
+        )
