@@ -33,7 +33,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, check_scalar, validate_data
+from sklearn.utils.validation import check_is_fitted, check_scalar
 
 from likewise.cluster.checks import warn_conflicts
 from likewise.cluster.counting import choose_n_clusters
@@ -49,6 +49,7 @@ from likewise.kernels import (
 )
 from likewise.kernels.diffusion import leading_eigenpairs
 from likewise.numerics.conjugate_gradients import Solved, solve_columns
+from likewise.numerics.rows import validate_rows
 
 PAIR_ALPHA = 0.8  # how far pairs spread: lu2013 uses it on all its data
 CLUSTER_ALPHA = 0.5  # a row that has a cluster is mostly its own evidence
@@ -247,7 +248,7 @@ class GraphPropagation(ClusterMixin, BaseEstimator):
 
     def _validate(self, X, *, reset):
         dtypes = [np.float64, np.float32]
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=dtypes)
+        return validate_rows(self, X, reset=reset, accept_sparse="csr", dtype=dtypes)
 
     def _spread_to(self, X):
         weights = interpolation_weights(X, self.X_fit_, self.n_neighbors)
