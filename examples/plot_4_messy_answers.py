@@ -18,7 +18,7 @@ from likewise import (
     COPKMeans,
     GuidedClustering,
     InconsistentConstraints,
-    suspect_answers,
+    doubtful_answers,
 )
 from likewise.datasets import load_wine
 
@@ -75,10 +75,9 @@ except InconsistentConstraints as error:
 
 # %%
 # **Wrong answers.** Not every wrong answer contradicts another. Those that the rest speaks against
-# come first in the list of suspects; ``likewise check`` prints them from the command line, with
-# what every answer costs and which metric the answers speak of.
-X = (wine.X - wine.X.mean(axis=0)) / wine.X.std(axis=0)
-suspects = suspect_answers(X, answers, 3, random_state=0)
+# are doubtful; ``likewise check`` prints them from the command line, with what every answer costs
+# and which metric fits the answers.
+found = doubtful_answers(wine.X, answers, 3, random_state=0)
 
 
 def is_right(answer):
@@ -88,15 +87,16 @@ def is_right(answer):
 
 
 is_wrong = np.array([not is_right(answers.answer(i)) for i in range(answers.n_answers)])
-doubted = suspects.ranking[: is_wrong.sum()]
-print(f"{is_wrong.sum()} answers are wrong; of as many most doubted {is_wrong[doubted].sum()} are")
-for i in doubted[:3]:
+n_found = is_wrong[found.positions].sum()
+print(f"{is_wrong.sum()} answers are wrong; {n_found} of {len(found.positions)} doubtful ones are")
+for i in found.positions[:3]:
     print(f"  {answers.answer(i).kind}: {', '.join(ids[list(answers.answer(i).points)])}")
 
 # %%
-# How many of the wrong ones are found by looking again at so many answers, the most doubted first?
+# How many of the wrong ones are found by looking again at so many answers, the most doubtful first?
 plt.figure(figsize=(5, 3), layout="constrained")
-plt.plot(np.cumsum(is_wrong[suspects.ranking]), label="the most doubted first")
+ranking = np.argsort(-np.nan_to_num(found.doubts), kind="stable")
+plt.plot(np.cumsum(is_wrong[ranking]), label="the most doubtful first")
 plt.plot([0, len(is_wrong)], [0, is_wrong.sum()], "k:", label="in any order")
 plt.xlabel("answers looked at again")
 plt.ylabel("wrong ones found")
@@ -104,9 +104,9 @@ plt.legend()
 plt.show()
 
 # %%
-# **What it costs.** The front door sets its suspects aside and learns from the rest. Wrong answers
-# cost a little; they don't spoil the clusters.
+# **What it costs.** ``GuidedClustering`` sets the doubtful answers aside and learns from the rest.
+# Wrong answers cost a little; they don't spoil the clusters.
 for name, some in (("the right ones alone", answers.subset(~is_wrong)), ("all of them", answers)):
     model = GuidedClustering(3, random_state=0).fit(wine.X, constraints=some)
     score = adjusted_rand_score(wine.y, model.labels_)
-    print(f"{name}: agreement {score:.2f}, {len(model.suspects_)} answers set aside")
+    print(f"{name}: agreement {score:.2f}, {len(model.doubtful_)} answers set aside")

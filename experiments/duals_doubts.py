@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from experiments.sklr import load
 from likewise.constraints import Constraints
-from likewise.duals import constraint_prices, filter_constraints, suspect_answers
+from likewise.duals import constraint_prices, costly_answers, filter_constraints
 from likewise.kernel_learning import SKLR
 from likewise.metric_learning import ITML
 
@@ -54,7 +54,7 @@ def run_doubts(*, data: str, answers: str, by: str, seed: int) -> dict[str, floa
     measure, space = DOUBTS[by]
     learner = None if space is None else learned(space, data, answers, seed)
     k = len(np.unique(y))
-    found = suspect_answers(X, told, k, by=measure, learner=learner, random_state=seed)
+    found = costly_answers(X, told, k, by=measure, learner=learner, random_state=seed)
     first = found.ranking[: wrong.sum()]
     flagged = wrong[found.positions]
     order = np.empty(len(wrong))

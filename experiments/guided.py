@@ -102,7 +102,7 @@ def run_digits(*, pairs: int, noise: float, method: str, seed: int) -> dict[str,
     if method == "k-means":
         return {"ARI": adjusted_rand_score(y, kmeans(X, y, seed))} | nothing
     model = guided(X, y, told, seed)
-    found = precision_and_recall(model.suspects_, wrong_pairs(told, y)) if noise else nothing
+    found = precision_and_recall(model.doubtful_, wrong_pairs(told, y)) if noise else nothing
     return {"ARI": adjusted_rand_score(y, model.labels_)} | found
 
 
@@ -296,7 +296,7 @@ TABLES = (
     ),
     Table(
         "digits",
-        "Digits: ARI by pairs and the share of them that is wrong, and what suspects are worth",
+        "Digits: ARI by pairs and the share of them that is wrong, and what doubtful_ is worth",
         cells=lambda: cells_of(pairs=DIGIT_PAIRS, noise=NOISE, method=RIVALS),
         run=run_digits,
         rows=("pairs", "noise"),

@@ -188,7 +188,7 @@ def answer(y, rows: tuple[int, ...], annotator: str, rng) -> bool | None:
 
 def learn(X, said: Constraints, n_clusters: int, seed: int) -> GuidedClustering:
     learner = SKLR(start="diffusion", C=1.0, random_state=seed)
-    model = GuidedClustering(n_clusters, learner=learner, scale=False, random_state=seed)
+    model = GuidedClustering(n_clusters, learner=learner, preparation="none", random_state=seed)
     return model.fit(X, constraints=said)
 
 

@@ -246,7 +246,9 @@ def draw_command(rng, folder: Path, models: list[Path]) -> list[str]:
     options += maybe(0.2, "--model", (f"{folder}/out.likewise",), (f"{folder}/no/m",))
     options += maybe(0.05, "--image-shape", ("1x2", "1x1"), ("2x2", "0x0", "1x1x3", "axb", ""))
     options += maybe(columns, "--text-column", ("id", "x0"), ("nowhere",))
-    options += [pick(rng, ("--standardize", "--no-standardize"))] * (rng.rand() < 0.2)
+    options += ["--preparation", pick(rng, ("none", "standardize", "auto", "x"))] * (
+        rng.rand() < 0.2
+    )
     return ["cluster", str(data), *options]
 
 

@@ -201,7 +201,7 @@ def test_columns_can_be_chosen_and_standardized(iris, capsys):
     code, _, stderr = run(capsys, *source)
     assert code == 1
     assert "row 0: note is 'x', not a number" in stderr
-    code, _, stderr = run(capsys, *source, "--features", "petal, h", "--standardize")
+    code, _, stderr = run(capsys, *source, "--features", "petal, h", "--preparation", "standardize")
     assert code == 0
     assert "150 rows, 2 features, 0 answers" in stderr
 
@@ -253,7 +253,7 @@ def test_contradictions_are_told_and_do_not_stop_the_work(iris, capsys):
             ("select", "iris.csv", "--pool", "answers.csv", "-k", 3, "-o", "o.npy"),
             "must end in one of",
         ),
-        (("check", "iris.csv", "-c", "answers.csv", "-k", 1), "1 is not in the range"),
+        (("check", "iris.csv", "-c", "answers.csv", "-k", 0), "0 is less than 1"),
         (("check", "iris.csv", "-c", "answers.csv", "-k", 3, "-o", "o.npy"), "must end in one of"),
         (("apply", "junk.npy", "iris.csv"), "junk.npy"),
         (("frobnicate",), "No such command"),

@@ -28,13 +28,11 @@ _ROOMS = {
         "informativeness",
     ),
     "duals": (
-        "check_answers",
         "constraint_prices",
         "dissimilarity_matrix",
         "filter_constraints",
         "metric_fitness",
         "move_points",
-        "suspect_answers",
     ),
     "evaluation": (
         "AnswerSearchCV",
@@ -44,7 +42,7 @@ _ROOMS = {
         "satisfaction_score",
         "separation_score",
     ),
-    "guided": ("GuidedClustering",),
+    "guided": ("GuidedClustering", "check_answers", "doubtful_answers"),
     "kernel_learning": (
         "KernelAlignment",
         "LogDetPairs",

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from likewise import SKLR, Constraints, filter_constraints, suspect_answers
+from likewise import SKLR, Constraints, filter_constraints
 from likewise.datasets import load_wine
+from likewise.duals import costly_answers
 from likewise.duals.filtering import doubt_triples, place
 
 
@@ -28,7 +29,7 @@ def share_found(ranking, wrong):
 def test_wrong_answers_of_all_kinds_come_first(wine):
     X, c, wrong = wine
     assert wrong.sum() == 18
-    found = suspect_answers(X, c, 3, random_state=0)
+    found = costly_answers(X, c, 3, random_state=0)
     assert share_found(found.ranking, wrong) > 0.8
     assert wrong[found.positions].mean() > 0.7
     assert_array_equal(np.sort(found.ranking), np.arange(180))
@@ -43,7 +44,7 @@ def test_prices_by_themselves_find_more_than_those_of_the_program_or_multipliers
     learner = SKLR(C=1.0, tol=1e-2, random_state=0).fit(X, constraints=c)
     found = {
         by: share_found(
-            suspect_answers(X, c, 3, by=by, learner=learner, random_state=0).ranking, wrong
+            costly_answers(X, c, 3, by=by, learner=learner, random_state=0).ranking, wrong
         )
         for by in ("isolated", "lp", "duals")
     }
@@ -66,27 +67,27 @@ def test_a_triple_is_doubted_by_pull_and_by_distance():
     class Learner:
         duals_, C_ = np.array([0.5, 1.0, 3.0]), 2.0
 
-    doubts, suspect = doubt_triples(c, Z, Learner())
-    assert_array_equal(suspect, [False, True, False])
+    doubts, stands_out = doubt_triples(c, Z, Learner())
+    assert_array_equal(stands_out, [False, True, False])
     assert_array_equal(doubts, [0.25, 0.5 + (2 * 9 - 1) / unit, 0.0])  # can't tell is never wrong
 
 
-def test_a_triple_that_stands_out_is_a_suspect_though_distances_agree():
+def test_a_triple_may_stand_out_though_distances_agree():
     Z = np.concatenate([np.zeros((20, 1)), np.ones((1, 1))])
     c = Constraints(21, closer=[(i, i + 1, 20) for i in range(19)])
 
     class Learner:
         duals_, C_ = np.append(np.full(18, 0.1), 1.0), 1.0
 
-    _, suspect = doubt_triples(c, Z, Learner())
-    assert_array_equal(np.flatnonzero(suspect), [18])
+    _, stands_out = doubt_triples(c, Z, Learner())
+    assert_array_equal(np.flatnonzero(stands_out), [18])
 
 
 def test_the_most_costly_share_is_left_out(wine):
     X, c, _ = wine
     learner = SKLR(C=1.0, tol=1e-2, random_state=0).fit(X, constraints=c)
     settings = {"learner": learner, "random_state": 0}
-    doubted = suspect_answers(X, c, 3, **settings).positions
+    doubted = costly_answers(X, c, 3, **settings).positions
     half = filter_constraints(X, c, 3, share=0.5, **settings)
     assert_array_equal(half.dropped, doubted[: len(doubted) // 2])
     assert half.constraints == c.subset(np.setdiff1d(np.arange(180), half.dropped))
@@ -103,11 +104,11 @@ def test_a_space_may_be_given_as_rows_with_their_centers(wine):
     learner = SKLR(C=1.0, tol=1e-2, random_state=0).fit(X, constraints=c)
     pairs = c.subset(c.positions("must_link", "cannot_link"))
     Z = learner.transform(X)
-    by_learner = suspect_answers(X, pairs, 3, learner=learner_of(learner), random_state=0)
-    by_rows = suspect_answers(Z, pairs, 3, learner=None, random_state=0)
+    by_learner = costly_answers(X, pairs, 3, learner=learner_of(learner), random_state=0)
+    by_rows = costly_answers(Z, pairs, 3, learner=None, random_state=0)
     assert_array_equal(by_learner.scores, by_rows.scores)
     centers = Z[[0, 80, 170]]
-    placed = suspect_answers(Z, pairs, 3, learner=None, centers=centers, random_state=0)
+    placed = costly_answers(Z, pairs, 3, learner=None, centers=centers, random_state=0)
     assert (placed.scores != by_rows.scores).any()
 
 
@@ -122,11 +123,11 @@ def learner_of(fitted):
 def test_weightless_answers_are_never_doubted(wine):
     X, c, _ = wine
     silent = Constraints(178, must_link=c.must_link, weights=np.zeros(len(c.must_link)))
-    assert len(suspect_answers(X, silent, 3, learner=None, random_state=0).positions) == 0
+    assert len(costly_answers(X, silent, 3, learner=None, random_state=0).positions) == 0
 
 
-def test_no_answers_no_suspects(wine):
-    found = suspect_answers(wine[0], Constraints(178), 3, random_state=0)
+def test_no_answers_cost_nothing(wine):
+    found = costly_answers(wine[0], Constraints(178), 3, random_state=0)
     assert len(found.positions) == len(found.ranking) == len(found.scores) == 0
 
 
@@ -140,4 +141,4 @@ def test_no_answers_no_suspects(wine):
 )
 def test_a_mistake_is_one_clear_error(wine, settings, words):
     with pytest.raises(ValueError, match=words):
-        suspect_answers(wine[0], wine[1], 3, **settings)
+        costly_answers(wine[0], wine[1], 3, **settings)

@@ -16,9 +16,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from likewise import ITML, Constraints, GuidedClustering
 from likewise.datasets import load_digits, load_iris, load_wine
 from likewise.evaluation import beats, free_row_score, mean_and_error
-from likewise.guided import spaces
-from likewise.guided.clustering import rank_suspects
-from likewise.guided.features import fit_scaler
+from likewise.guided import fit_scaler, spaces
+from likewise.guided.clustering import rank_doubtful
 from likewise.guided.spaces import AS_THEY_ARE, beats_the_features, share_about_new_rows
 from likewise.scale.blocks import as_blocks
 from likewise.scale.learning import sample_rows
@@ -115,7 +114,7 @@ def test_answers_that_say_nothing_leave_the_features_as_they_are():
     assert sum(kept) >= 3
 
 
-def test_wrong_answers_are_among_the_suspects():
+def test_wrong_answers_are_among_the_doubtful():
     wine = load_wine()
     y = np.asarray(wine.y)
     answers = Constraints.from_labels(y, n_must_link=60, n_cannot_link=60, random_state=0)
@@ -127,11 +126,11 @@ def test_wrong_answers_are_among_the_suspects():
         [np.isin(np.flatnonzero(sign > 0), flipped), np.isin(np.flatnonzero(sign < 0), flipped)]
     )
     model = GuidedClustering(3, random_state=0).fit(wine.X, constraints=told)
-    assert is_wrong[model.suspects_].mean() > 0.5
-    assert is_wrong[model.suspects_].sum() >= 5
-    assert (model.pulls_[model.suspects_] == 0).all()
-    assert set(model.suspects_) - set(model.violated_) == set()
-    assert f"likely wrong: {len(model.suspects_)} answers" in str(model.report_)
+    assert is_wrong[model.doubtful_].mean() > 0.5
+    assert is_wrong[model.doubtful_].sum() >= 5
+    assert (model.pulls_[model.doubtful_] == 0).all()
+    assert set(model.doubtful_) - set(model.violated_) == set()
+    assert f"doubtful: {len(model.doubtful_)} answers" in str(model.report_)
 
 
 def test_contradictions_are_told_with_their_witness_and_stop_nothing():
@@ -161,7 +160,7 @@ def test_features_of_very_different_size_are_standardized_and_equal_ones_are_not
     many = rng.normal(size=(50, 80)) * [*[100] * 15, *[1] * 65]  # a fifth, but not a few
     assert fit_scaler(many, "auto")[0] is None
     assert fit_scaler(np.ones((5, 2)), "auto")[0] is None
-    assert fit_scaler(rng.normal(size=(50, 8)), True)[0] is not None
+    assert fit_scaler(rng.normal(size=(50, 8)), "standardize")[0] is not None
 
 
 def test_scaling_makes_units_not_matter(seed):
@@ -169,7 +168,9 @@ def test_scaling_makes_units_not_matter(seed):
     answers = Constraints.from_labels(wine.y, n_pairs=40, random_state=seed)
     units = 10.0 ** np.arange(-2, 11)[: wine.X.shape[1]]
     here, there = (
-        GuidedClustering(3, scale=True, random_state=seed).fit(X, constraints=answers)
+        GuidedClustering(3, preparation="standardize", random_state=seed).fit(
+            X, constraints=answers
+        )
         for X in (wine.X, wine.X * units)
     )
     assert_array_equal(here.labels_, there.labels_)
@@ -178,7 +179,7 @@ def test_scaling_makes_units_not_matter(seed):
 def test_sparse_rows_give_what_dense_ones_give():
     X = load_digits().X[:200]
     answers = Constraints.from_labels(load_digits().y[:200], n_odd_one_out=40, random_state=0)
-    model = GuidedClustering(10, scale=False, random_state=0)
+    model = GuidedClustering(10, preparation="none", random_state=0)
     dense = model.fit(X, constraints=answers).labels_
     sparse = model.fit(csr_array(X), constraints=answers).labels_
     assert_array_equal(dense, sparse)
@@ -217,7 +218,7 @@ def test_a_learner_of_ones_own_is_used_as_it_is():
     [
         ({"n_clusters": 0}, ValueError, "n_clusters=0"),
         ({"n_clusters": "many"}, ValueError, "n_clusters='many'"),
-        ({"scale": "yes"}, ValueError, "scale='yes'"),
+        ({"preparation": "yes"}, ValueError, "preparation='yes'"),
         ({"learner": "itml"}, TypeError, "learner='itml' has no transform"),
     ],
 )
@@ -312,12 +313,12 @@ def test_a_linear_metric_is_kept_unless_a_kernel_is_ahead_of_it_beyond_doubt():
     assert beats_the_features(2)(credits_of(4, 0), np.ones(100)) == 1  # linear learned nothing
 
 
-def test_suspects_by_hand():
+def test_doubtful_by_hand():
     honored = np.array([0.0, 0.0, 1.0, 0.0, np.nan])
     credits = np.array([0.4, 0.1, 0.0, 0.9, np.nan])
     pulls = np.array([1.0, 1.0, 5.0, 9.0, 0.0])
-    assert_array_equal(rank_suspects(credits, honored, pulls), [1, 0])
-    assert_array_equal(rank_suspects(np.full(5, np.nan), honored, pulls), [3, 0, 1])
+    assert_array_equal(rank_doubtful(credits, honored, pulls), [1, 0])
+    assert_array_equal(rank_doubtful(np.full(5, np.nan), honored, pulls), [3, 0, 1])
 
 
 def test_rows_in_blocks_give_what_rows_in_memory_give(monkeypatch, tmp_path):
@@ -336,7 +337,7 @@ def test_rows_in_blocks_give_what_rows_in_memory_give(monkeypatch, tmp_path):
 def test_whole_numbers_in_blocks_are_rows_like_others(monkeypatch):
     monkeypatch.setattr("likewise.guided.clustering.FIT_ROWS", 60)
     X = np.random.RandomState(0).randint(0, 9, (150, 3)) + np.repeat([[0], [40]], 75, axis=0)
-    model = GuidedClustering(2, scale=False, random_state=0).fit(as_blocks(X, block_rows=50))
+    model = GuidedClustering(2, preparation="none", random_state=0).fit(as_blocks(X, block_rows=50))
     assert adjusted_rand_score(np.arange(150) // 75, model.labels_) == 1
 
 

@@ -14,8 +14,8 @@ def made_model(Z, labels, *, labels_before=None, constraints=None, map_rows=None
         "n_rows": len(Z),
         "n_features": Z.shape[1],
         "n_answers": n_answers,
-        "is_scaled": False,
-        "why_scaled": "The columns were left as they are: their spreads are alike.",
+        "is_standardized": False,
+        "why_prepared": "The columns were left as they are: their spreads are alike.",
         "trial_names": np.array(["as it is", "SKLR, C=1"])
         if n_answers
         else np.array([], dtype=str),
@@ -35,7 +35,7 @@ def made_model(Z, labels, *, labels_before=None, constraints=None, map_rows=None
         "cluster_centers_": np.array([Z[labels == c].mean(axis=0) for c in range(n_clusters)]),
         "pulls_": np.arange(n_answers, dtype=float),
         "violated_": np.array([], dtype=int),
-        "suspects_": np.array([], dtype=int),
+        "doubtful_": np.array([], dtype=int),
         "scaler_": None,
         "transform": (np.asarray) if map_rows is None else map_rows,
     }

@@ -47,7 +47,7 @@ def reports(tmp_path_factory):
     c = Constraints.from_labels(labels, n_must_link=20, n_cannot_link=20, random_state=0)
     c = c.with_rows(120, ids=ids) + Constraints(120, odd_one_out=[(0, 12, 1)], ids=ids)
     model = made_model(
-        X, labels, labels_before=rng.permutation(labels), constraints=c, suspects_=[3, 40],
+        X, labels, labels_before=rng.permutation(labels), constraints=c, doubtful_=[3, 40],
         violated_=[40], conflicts=[HARMFUL, "word" * 50], trial_names=[HARMFUL, "a" * 90],
     )  # fmt: skip
     names = [f"{HARMFUL} {j}" for j in range(5)] + ["long" * 30]

@@ -51,7 +51,7 @@ def section(html, name):
 
 
 def test_every_part_is_there_and_says_what_the_model_found(told):
-    model, X, c = two_clusters(suspects_=[2], violated_=[3], conflicts=["a clash"], chosen=0)
+    model, X, c = two_clusters(doubtful_=[2], violated_=[3], conflicts=["a clash"], chosen=0)
     html = told(model, X, constraints=c)
     header = read(html.partition("<nav")[0]).text
     assert "6 rows in 2 clusters, guided by 6 answers." in header

@@ -19,16 +19,16 @@ from likewise.cli.options import (
     FRONT_DOOR,
     READABLE,
     WRITABLE,
-    ClusterCount,
     ImageShape,
     answers_option,
+    auto_count_option,
     count_option,
     data_argument,
     features_option,
     id_option,
     output_option,
+    preparation_option,
     seed_option,
-    standardize_option,
 )
 from likewise.cli.words import (
     show_check,
@@ -97,15 +97,7 @@ def demo(output: str, answers: int, random_state: int) -> None:
 @commands.command()
 @data_argument
 @answers_option
-@click.option(
-    "-k",
-    "--clusters",
-    default="auto",
-    show_default=True,
-    type=ClusterCount(),
-    metavar="N|auto",
-    help="How many clusters; auto finds out.",
-)
+@auto_count_option
 @output_option
 @click.option("--report", type=WRITABLE, help="Also write what was found as a web page: .html.")
 @click.option("--model", type=WRITABLE, help="Also save the fitted model, for likewise apply.")
@@ -118,7 +110,7 @@ def demo(output: str, answers: int, random_state: int) -> None:
     help="auto tries several spaces and chooses by answers held out; sklr and itml learn one of "
     "their own; kernel-kmeans, pck-means, mpck-means and cop-kmeans cluster with the answers.",
 )
-@standardize_option
+@preparation_option
 @id_option
 @features_option
 @click.option("--text-column", metavar="NAME", help="Column of text to show in the report.")
@@ -150,7 +142,7 @@ def cluster(
     report: str | None,
     model: str | None,
     method: str,
-    standardize: bool | None,
+    preparation: str,
     id_column: str | None,
     features: str | None,
     text_column: str | None,
@@ -175,7 +167,7 @@ def cluster(
     check_method(method, clusters, report)
     check_engine(engine, scheduler, method, data, report)
     if engine == "dask":
-        front_door = _make_front_door(method, clusters, standardize, random_state)
+        front_door = _make_front_door(method, clusters, preparation, random_state)
         columns = {"id_column": id_column, "features": _names(features)}
         _cluster_on_dask(front_door, data, answers, output, model, scheduler, columns)
         return
@@ -193,11 +185,11 @@ def cluster(
     tell(f"{len(rows.X)} rows, {rows.X.shape[1]} features, {constraints.n_answers} answers")
     tell_conflicts(constraints)
     if method in FRONT_DOOR:
-        fitted = _make_front_door(method, clusters, standardize, random_state)
+        fitted = _make_front_door(method, clusters, preparation, random_state)
         labels = fitted.fit(rows.X, constraints=constraints).labels_
         tell_choice(fitted, constraints)
     else:
-        fitted = _make_pipeline(method, clusters, standardize, random_state)
+        fitted = _make_pipeline(method, clusters, preparation, random_state)
         labels = fitted.fit_predict(rows.X, clusters__constraints=constraints)
         tell_satisfaction(constraints, labels)
     with _all_or_none():
@@ -229,7 +221,7 @@ def cluster(
     type=READABLE,
     help="Answer file: .csv, .jsonl or .parquet.",
 )
-@count_option
+@auto_count_option
 @click.option(
     "-o",
     "--output",
@@ -237,16 +229,16 @@ def cluster(
     help="Write what was found: one line an answer to .csv, all of it to .json; - is CSV on "
     "stdout.  [default: stdout when piped, else nowhere]",
 )
-@standardize_option
+@preparation_option
 @id_option
 @features_option
 @seed_option
 def check(
     data: str,
     answers: str,
-    clusters: int,
+    clusters: int | str,
     output: str | None,
-    standardize: bool | None,
+    preparation: str,
     id_column: str | None,
     features: str | None,
     random_state: int,
@@ -257,15 +249,14 @@ def check(
     likewise check data.csv -c answers.csv -k 10
     likewise check data.csv -c answers.csv -k 10 -o checked.json
 
-    Tells which answers contradict others, what each costs the clusters, which are likely wrong and
+    Tells which answers contradict others, what each costs the clusters, which are doubtful and
     which metric fits them best.
     """
     if output is None and not sys.stdout.isatty():
         output = "-"
     from likewise.constraints import Constraints
-    from likewise.duals import check_answers
     from likewise.files.row_file import check_ending, read_rows, write_records
-    from likewise.guided import fit_scaler
+    from likewise.guided import check_answers
 
     if output is not None:
         check_ending(output, (".csv", ".json"))
@@ -273,10 +264,10 @@ def check(
     rows = read_rows(data, id_column=id_column, features=_names(features))
     constraints = Constraints.read(answers, n_samples=len(rows.X), ids=rows.ids)
     tell(f"{len(rows.X)} rows, {rows.X.shape[1]} features, {constraints.n_answers} answers")
-    scaler, why = fit_scaler(rows.X, "auto" if standardize is None else standardize)
-    tell(f"features: {why}")
-    X = rows.X if scaler is None else scaler.transform(rows.X)
-    found = check_answers(X, constraints, clusters, random_state=random_state)
+    found = check_answers(
+        rows.X, constraints, clusters, preparation=preparation, random_state=random_state
+    )
+    tell(f"features: {found.why_prepared}")
     show_check(found)
     if output is not None:
         write_records(output, found.rows(), found.to_dict())
@@ -320,7 +311,7 @@ def check(
 )
 @click.option("--closure", is_flag=True, help="Skip what the chosen answers imply.")
 @click.option("--exact", is_flag=True, help="Try every answer in every round: slower.")
-@standardize_option
+@preparation_option
 @id_option
 @features_option
 @seed_option
@@ -333,7 +324,7 @@ def select(
     strategy: str,
     closure: bool,
     exact: bool,
-    standardize: bool | None,
+    preparation: str,
     id_column: str | None,
     features: str | None,
     random_state: int,
@@ -359,7 +350,7 @@ def select(
     rows = read_rows(data, id_column=id_column, features=_names(features))
     answers = Constraints.read(pool, n_samples=len(rows.X), ids=rows.ids)
     tell(f"{len(rows.X)} rows, {rows.X.shape[1]} features, {answers.n_answers} answers")
-    scaler, why = fit_scaler(rows.X, "auto" if standardize is None else standardize)
+    scaler, why = fit_scaler(rows.X, preparation)
     tell(f"features: {why}")
     X = rows.X if scaler is None else scaler.transform(rows.X)
     found = select_constraints(
@@ -470,26 +461,25 @@ def _all_or_none() -> Iterator[None]:
         raise reader_left
 
 
-def _make_front_door(method: str, n_clusters: int | str, standardize: bool | None, seed: int):
+def _make_front_door(method: str, n_clusters: int | str, preparation: str, seed: int):
     from likewise.guided import GuidedClustering
     from likewise.kernel_learning import SKLR
     from likewise.metric_learning import ITML
 
     learners = {"sklr": SKLR, "itml": ITML}
     learner = "auto" if method == "auto" else learners[method](random_state=seed)
-    scale = "auto" if standardize is None else standardize
-    return GuidedClustering(n_clusters, learner=learner, scale=scale, random_state=seed)
+    return GuidedClustering(n_clusters, learner=learner, preparation=preparation, random_state=seed)
 
 
-def _make_pipeline(method: str, n_clusters: int | str, standardize: bool | None, seed: int):
+def _make_pipeline(method: str, n_clusters: int | str, preparation: str, seed: int):
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import StandardScaler
 
     import likewise
 
     clusterer = getattr(likewise, CLUSTERERS[method])(n_clusters, random_state=seed)
-    scale = [("scale", StandardScaler())] if standardize else []
-    return Pipeline([*scale, ("clusters", clusterer)])
+    scaler = [("scaler", StandardScaler())] if preparation == "standardize" else []
+    return Pipeline([*scaler, ("clusters", clusterer)])
 
 
 def _names(features: str | None) -> list[str] | None:

@@ -71,6 +71,15 @@ seed_option = click.option(
     metavar="SEED",
     help="Same seed, same result.",
 )
+auto_count_option = click.option(
+    "-k",
+    "--clusters",
+    default="auto",
+    show_default=True,
+    type=ClusterCount(),
+    metavar="N|auto",
+    help="How many clusters; auto finds out.",
+)
 count_option = click.option(
     "-k",
     "--clusters",
@@ -79,9 +88,12 @@ count_option = click.option(
     metavar="N",
     help="How many clusters.",
 )
-standardize_option = click.option(
-    "--standardize/--no-standardize",
-    default=None,
-    help="Give every column mean 0 and variance 1 first, or not.  "
-    "[default: where a few columns drown the others]",
+preparation_option = click.option(
+    "--preparation",
+    type=click.Choice(("auto", "none", "standardize")),
+    default="auto",
+    show_default=True,
+    metavar="NAME",
+    help="standardize gives every column mean 0 and variance 1 first, none leaves them as they "
+    "are, auto standardizes only if a few columns dominate the variance.",
 )

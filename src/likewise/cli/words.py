@@ -30,18 +30,18 @@ def show_check(found) -> None:
     for conflict in found.conflicts[:MOST_SHOWN]:
         tell(f"  {conflict}")
     describe, prices = found.constraints.describe, found.prices
-    n_held = int(prices.satisfied.sum())
-    tell(f"{n_held} of {len(prices.prices)} answers hold without help")
-    suspects = found.suspects.positions
-    table = Table("likely wrong", "doubt", "price", box=box.SIMPLE, title_justify="left")
-    for at in suspects[:MOST_SHOWN]:
-        score, price = found.suspects.scores[at], prices.prices[at]
-        table.add_row(describe(int(at)), f"{score:.2f}", f"{price:.3g}")
-    if len(suspects):
-        tell(f"{len(suspects)} answers look wrong to the others; the most doubtful:")
+    n_satisfied = int(prices.satisfied.sum())
+    tell(f"{n_satisfied} of {len(prices.prices)} answers are already satisfied")
+    doubtful = found.doubtful.positions
+    table = Table("doubtful", "doubt", "price", box=box.SIMPLE, title_justify="left")
+    for at in doubtful[:MOST_SHOWN]:
+        doubt, price = found.doubtful.doubts[at], prices.prices[at]
+        table.add_row(describe(int(at)), f"{doubt:.2f}", f"{price:.3g}")
+    if len(doubtful):
+        tell(f"{len(doubtful)} answers disagree with the rest; the most doubtful:")
         console.print(table, markup=False)
     else:
-        tell("no answer looks wrong to the others")
+        tell("no answer disagrees with the rest")
     if found.fitness is not None:
         table = Table("metric", "pairs that cost nothing", "best of sets", box=box.SIMPLE)
         fitness = found.fitness
@@ -78,16 +78,16 @@ def tell_satisfaction(constraints, labels) -> None:
 
 
 def tell_choice(fitted, constraints) -> None:
-    """What the front door found, in a few lines."""
+    """What GuidedClustering found, in a few lines."""
     report = fitted.report_
-    tell(f"features: {report.why_scaled}")
+    tell(f"features: {report.why_prepared}")
     tell(f"space: {report.why}")
     tell(f"clusters: {report.why_n_clusters}")
     if report.satisfied == report.satisfied:  # not nan: some answer could be judged
         tell(f"answers that hold: {report.satisfied_before:.0%} before, {report.satisfied:.0%} now")
-    if len(fitted.suspects_):
-        first = constraints.describe(int(fitted.suspects_[0]))
-        tell(f"{len(fitted.suspects_)} answers look wrong; the first: {first}")
+    if len(fitted.doubtful_):
+        first = constraints.describe(int(fitted.doubtful_[0]))
+        tell(f"{len(fitted.doubtful_)} answers disagree with the rest; the first: {first}")
 
 
 def warning_teller():

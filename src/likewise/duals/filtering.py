@@ -1,4 +1,4 @@
-"""Which answers to doubt, and which to leave out.
+"""Which answers cost the most, and which to leave out.
 
 A wrong answer is one that the other answers speak against. A learner that may break answers at a
 price (SKLR) finds a space that most of them agree on. There,
@@ -33,8 +33,8 @@ TOL = 1e-2  # near enough to rank by
 STANDS_OUT = 2.0  # standard deviations above the mean doubt
 
 
-class Suspects(NamedTuple):
-    """Answers that are likely wrong."""
+class CostlyAnswers(NamedTuple):
+    """Answers that cost something, by themselves."""
 
     positions: np.ndarray  # of the answers to look at again, the most doubtful first
     ranking: np.ndarray  # (n_answers,) all positions, the most doubtful first
@@ -49,10 +49,12 @@ class Filtered(NamedTuple):
     scores: np.ndarray  # (n_answers,)
 
 
-def suspect_answers(
+def costly_answers(
     X, constraints, n_clusters, *, by="isolated", learner="sklr", centers=None, random_state=None
-) -> Suspects:
-    """Rank the answers by how likely they are wrong.
+) -> CostlyAnswers:
+    """Rank the answers by what each costs by itself.
+
+    The most costly are often wrong; `likewise.doubtful_answers` asks what was learned without them.
 
     Parameters
     ----------
@@ -74,7 +76,7 @@ def suspect_answers(
 
     Returns
     -------
-    Suspects
+    CostlyAnswers
         ``.positions`` of the answers to look at again, most doubtful first: pairs that cost
         something, triples that the distances contradict or whose doubt stands out among triples.
         ``.ranking`` of all answers, ``.scores``.
@@ -85,12 +87,13 @@ def suspect_answers(
 
     Examples
     --------
-    >>> from likewise import Constraints, suspect_answers
+    >>> from likewise import Constraints
+    >>> from likewise.duals import costly_answers
     >>> from likewise.datasets import load_iris
     >>> iris = load_iris()
     >>> right = Constraints.from_labels(iris.y, n_pairs=60, random_state=0)
     >>> wrong = Constraints(150, must_link=[(0, 140)], odd_one_out=[(1, 141, 2)])
-    >>> sorted(suspect_answers(iris.X, wrong + right, 3, random_state=0).positions[:2].tolist())
+    >>> sorted(costly_answers(iris.X, wrong + right, 3, random_state=0).positions[:2].tolist())
     [0, 1]
     """
     check_choice("by", by, MEASURES)
@@ -101,7 +104,7 @@ def suspect_answers(
         raise ValueError("by='duals' needs a learner: leave it at 'sklr', or give a fitted one.")
     Z = check_array(X if learner is None else learner.transform(X), dtype=[np.float64, np.float32])
     pairs = constraints.positions("must_link", "cannot_link")
-    doubts, suspect = doubt_triples(constraints, Z, learner)
+    doubts, stands_out = doubt_triples(constraints, Z, learner)
     if len(pairs):
         found = constraint_prices(
             Z,
@@ -111,14 +114,14 @@ def suspect_answers(
             centers=centers,
             random_state=rng,
         )
-        doubts[pairs], suspect[pairs] = found.prices, found.prices > 0
+        doubts[pairs], stands_out[pairs] = found.prices, found.prices > 0
     if by == "duals":
         doubts = learner_duals(learner, constraints).copy()
-        suspect = doubts > 0
+        stands_out = doubts > 0
     doubts[constraints.weights == 0] = 0.0
     scores = place(doubts, np.isin(np.arange(constraints.n_answers), pairs))
     ranking = np.lexsort((-doubts, -scores))
-    return Suspects(ranking[(suspect & (doubts > 0))[ranking]], ranking, scores)
+    return CostlyAnswers(ranking[(stands_out & (doubts > 0))[ranking]], ranking, scores)
 
 
 def filter_constraints(
@@ -149,9 +152,9 @@ def filter_constraints(
         Keep the answers that cost nothing too, or, as the paper, only the costly ones that are not
         left out: the others hold anyway.
     by : {"isolated", "lp", "duals"}, default="isolated"
-        What a pair is doubted by, as in `suspect_answers`.
+        What a pair is doubted by, as in `costly_answers`.
     learner : "sklr", fitted learner or None, default="sklr"
-        The space to look in, as in `suspect_answers`.
+        The space to look in, as in `costly_answers`.
     random_state : int, RandomState instance or None, default=None
 
     Returns
@@ -177,7 +180,7 @@ def filter_constraints(
     check_choice("keep", keep, ("all", "costly"))
     check_scalar(share, "share", (int, float), min_val=0, max_val=1)
     constraints = check_constraints(constraints, n_samples=len_of(X))
-    costly, _, scores = suspect_answers(
+    costly, _, scores = costly_answers(
         X, constraints, n_clusters, by=by, learner=learner, random_state=random_state
     )
     dropped = costly[: int(share * len(costly))]
@@ -196,9 +199,9 @@ def resolve(learner, X, constraints: Constraints, rng):
 
 
 def doubt_triples(constraints: Constraints, Z: np.ndarray, learner) -> tuple:
-    """How much each triple is to be doubted, and whether it is a suspect, (n_answers,) each.
+    """How much each triple is to be doubted, and whether it stands out, (n_answers,) each.
 
-    A suspect is contradicted by the distances, or stands out among the triples by its doubt.
+    It does when the distances contradict it, or by its doubt among the triples.
     """
     smaller, larger, answers = constraints.distance_inequalities()
     near, far = pair_sq_distances(Z, smaller), pair_sq_distances(Z, larger)
@@ -210,12 +213,12 @@ def doubt_triples(constraints: Constraints, Z: np.ndarray, learner) -> tuple:
     strength = getattr(learner, "C_", np.inf)
     if np.isfinite(strength):
         doubts[decided] += learner_duals(learner, constraints)[decided] / strength
-    suspect = np.zeros(constraints.n_answers, dtype=bool)
+    stands_out = np.zeros(constraints.n_answers, dtype=bool)
     if len(decided):
         usual = doubts[decided].mean() + STANDS_OUT * doubts[decided].std()
-        suspect[decided] = doubts[decided] > usual
-    suspect[answers[near >= far]] = True
-    return doubts, suspect
+        stands_out[decided] = doubts[decided] > usual
+    stands_out[answers[near >= far]] = True
+    return doubts, stands_out
 
 
 def place(doubts: np.ndarray, is_pair: np.ndarray) -> np.ndarray:

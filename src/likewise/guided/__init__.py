@@ -1,7 +1,21 @@
-"""The front door: rows and a few answers in, clusters out, and an account of how."""
+"""Rows and a few answers in, clusters out, and an account of how."""
 
 from likewise.guided.account import GuidedReport
+from likewise.guided.answer_check import (
+    AnswerCheck,
+    DoubtfulAnswers,
+    check_answers,
+    doubtful_answers,
+)
 from likewise.guided.clustering import GuidedClustering
-from likewise.guided.features import fit_scaler
+from likewise.guided.preparation import fit_scaler
 
-__all__ = ["GuidedClustering", "GuidedReport", "fit_scaler"]
+__all__ = [
+    "AnswerCheck",
+    "DoubtfulAnswers",
+    "GuidedClustering",
+    "GuidedReport",
+    "check_answers",
+    "doubtful_answers",
+    "fit_scaler",
+]

@@ -1,4 +1,4 @@
-"""What the front door tried, chose and reached, in words and in arrays."""
+"""What GuidedClustering tried, chose and reached, in words and in arrays."""
 
 from dataclasses import dataclass
 
@@ -12,9 +12,9 @@ class GuidedReport:
     Attributes
     ----------
     n_rows, n_features, n_answers : int
-    is_scaled : bool
-    why_scaled, why, why_n_clusters : str
-        A sentence each: about scaling, the choice of the space, the number of clusters.
+    is_standardized : bool
+    why_prepared, why, why_n_clusters : str
+        A sentence each: about the features, the choice of the space, the number of clusters.
     trial_names : ndarray of str, of shape (n_trials,)
         The spaces tried; the first is the features as they are.
     trial_scores, trial_errors : ndarray of shape (n_trials,)
@@ -25,8 +25,8 @@ class GuidedReport:
         Clusters without any answer.
     satisfied_before, satisfied : float
         Share of the answers that hold, without learning and with it; nan without answers.
-    n_suspects : int
-        Answers set aside as likely wrong.
+    n_doubtful : int
+        Answers set aside as doubtful.
     conflicts : ndarray of str
         Contradictions among the answers, each with its witness.
     """
@@ -34,8 +34,8 @@ class GuidedReport:
     n_rows: int
     n_features: int
     n_answers: int
-    is_scaled: bool
-    why_scaled: str
+    is_standardized: bool
+    why_prepared: str
     trial_names: np.ndarray
     trial_scores: np.ndarray
     trial_errors: np.ndarray
@@ -45,13 +45,13 @@ class GuidedReport:
     labels_before: np.ndarray
     satisfied_before: float
     satisfied: float
-    n_suspects: int
+    n_doubtful: int
     conflicts: np.ndarray
 
     def __str__(self):
         lines = [
             f"{self.n_rows} rows, {self.n_features} features, {self.n_answers} answers",
-            f"features: {self.why_scaled}",
+            f"features: {self.why_prepared}",
             f"space: {self.why}",
             f"clusters: {self.why_n_clusters}",
         ]
@@ -61,7 +61,7 @@ class GuidedReport:
         if not np.isnan(self.satisfied):
             shares = f"{self.satisfied_before:.0%} before, {self.satisfied:.0%} now"
             lines.append(f"answers that hold: {shares}")
-        if self.n_suspects:
-            lines.append(f"set aside as likely wrong: {self.n_suspects} answers (suspects_)")
+        if self.n_doubtful:
+            lines.append(f"set aside as doubtful: {self.n_doubtful} answers (doubtful_)")
         lines += [f"conflict: {conflict}" for conflict in self.conflicts]
         return "\n".join(lines)

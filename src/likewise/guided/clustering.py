@@ -2,7 +2,7 @@
 
 space   = the features as they are, unless held-out answers prefer a learned space (spaces.py)
 labels  = k-means in that space, with a price on every pair that it breaks
-both again, without the answers that the others contradict: the suspects
+both again, without the doubtful answers, which the others contradict
 """
 
 import warnings
@@ -25,7 +25,7 @@ from likewise.cluster import PCKMeans, choose_n_clusters
 from likewise.constraints import Constraints, check_constraints, fit_and_label
 from likewise.evaluation import honored_answers, satisfaction_score
 from likewise.guided.account import GuidedReport
-from likewise.guided.features import fit_reducer, fit_scaler
+from likewise.guided.preparation import PREPARATIONS, fit_reducer, fit_scaler
 from likewise.guided.spaces import Choice, choose_space
 from likewise.numerics.rows import validate_rows
 from likewise.scale.blocks import Blocks, as_blocks, is_blockwise
@@ -54,8 +54,9 @@ class GuidedClustering(
     learner : "auto" or estimator, default="auto"
         "auto" tries several learned spaces and chooses by held-out answers, the features as they
         are among them. An estimator with ``transform`` is used as it is given.
-    scale : "auto" or bool, default="auto"
-        Whether features are standardized. "auto" does so where a few of them drown the others.
+    preparation : {"auto", "none", "standardize"}, default="auto"
+        What is done to the features first. "auto" standardizes them only if a few of them dominate
+        the variance.
     n_init : int, default=10
         Starts of k-means. Raising it finds better clusters and takes longer.
     random_state : int, RandomState instance or None, default=None
@@ -80,9 +81,13 @@ class GuidedClustering(
         How hard each answer pulled on the space, in the order of ``constraints.answers()``.
     violated_ : ndarray of int
         Positions of the answers that the clusters, or for triples the space, break.
-    suspects_ : ndarray of int
-        Positions of the answers most likely wrong, the most suspicious first: what is learned from
-        the other answers contradicts them. They are set aside, and the rest is learned from again.
+    doubtful_ : ndarray of int
+        Positions of the doubtful answers, the most doubtful first: the clusters violate them, and
+        so does what is learned without them. They are set aside, and the rest is learned from
+        again.
+    doubts_ : ndarray of shape (n_answers,)
+        How much what is learned without each answer speaks against it, from 0 to 1; nan where it
+        could not be judged.
     report_ : GuidedReport
         What was tried, what was chosen and why. ``print(model.report_)`` tells it.
     n_answers_used_ : int
@@ -113,7 +118,7 @@ class GuidedClustering(
     >>> model = GuidedClustering(n_clusters=3, random_state=0).fit(wine.X, constraints=answers)
     >>> adjusted_rand_score(wine.y, model.labels_) > 0.85
     True
-    >>> model.report_.is_scaled
+    >>> model.report_.is_standardized
     True
     """
 
@@ -122,14 +127,14 @@ class GuidedClustering(
         n_clusters="auto",
         *,
         learner="auto",
-        scale="auto",
+        preparation="auto",
         n_init=10,
         random_state=None,
         n_jobs=None,
     ):
         self.n_clusters = n_clusters
         self.learner = learner
-        self.scale = scale
+        self.preparation = preparation
         self.n_init = n_init
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -162,7 +167,7 @@ class GuidedClustering(
         X_rows = X.take(rows, n_jobs=self.n_jobs)
         if is_given_in_blocks:
             X_rows = self._validate(X_rows, reset=True)
-        self.scaler_, why_scaled = fit_scaler(X_rows, self.scale)
+        self.scaler_, why_prepared = fit_scaler(X_rows, self.preparation)
         self.reducer_ = fit_reducer(X_rows, seed)
         X_fit, told = self._prepared(X_rows), answers.restrict(rows)
 
@@ -173,9 +178,10 @@ class GuidedClustering(
         self.n_clusters_ = counted.n_clusters
         placed = place(Z, told, self.n_clusters_, n_init=self.n_init, seed=seed)
         honored = honored_answers(told, placed.labels, Z=Z)
-        self.suspects_ = rank_suspects(found.credits, honored, self.pulls_)
-        if len(self.suspects_):
-            trusted = np.delete(np.arange(told.n_answers), self.suspects_)
+        self.doubts_ = 1 - found.credits
+        self.doubtful_ = rank_doubtful(found.credits, honored, self.pulls_)
+        if len(self.doubtful_):
+            trusted = np.delete(np.arange(told.n_answers), self.doubtful_)
             Z = self._learn(X_fit, told, trusted)
             placed = place(Z, told.subset(trusted), self.n_clusters_, self.n_init, seed)
             honored = honored_answers(told, placed.labels, Z=Z)
@@ -190,8 +196,8 @@ class GuidedClustering(
             n_rows=X.shape[0],
             n_features=X.shape[1],
             n_answers=answers.n_answers,
-            is_scaled=self.scaler_ is not None,
-            why_scaled=why_scaled,
+            is_standardized=self.scaler_ is not None,
+            why_prepared=why_prepared,
             trial_names=np.array(found.names, dtype=str),
             trial_scores=found.scores,
             trial_errors=found.errors,
@@ -201,12 +207,26 @@ class GuidedClustering(
             labels_before=self._complete(X, rows, before, self._prepared),
             satisfied_before=share_honored(told, before.labels, X_fit),
             satisfied=share_honored(told, placed.labels, Z),
-            n_suspects=len(self.suspects_),
+            n_doubtful=len(self.doubtful_),
             conflicts=np.array([conflict.message for conflict in answers.conflicts()], dtype=str),
         )
         return self
 
     fit_predict = fit_and_label
+
+    def prepare(self, X):
+        """Rows as they were learned from: standardized and reduced where that was decided.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n_samples, n_features)
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_prepared_features)
+        """
+        check_is_fitted(self)
+        return self._prepared(self._validate(X, reset=False))
 
     def transform(self, X):
         """Map rows to the space that the clusters were found in.
@@ -247,8 +267,9 @@ class GuidedClustering(
         is_count = isinstance(self.n_clusters, (int, np.integer)) and self.n_clusters >= 1
         if self.n_clusters != "auto" and not is_count:
             raise ValueError(f'n_clusters={self.n_clusters!r} must be "auto" or 1 or more.')
-        if self.scale not in ("auto", True, False):
-            raise ValueError(f'scale={self.scale!r} must be "auto", True or False.')
+        if self.preparation not in PREPARATIONS:
+            known = ", ".join(PREPARATIONS)
+            raise ValueError(f"preparation={self.preparation!r} is unknown. Use one of {known}.")
         if self.learner != "auto" and not hasattr(self.learner, "transform"):
             raise TypeError(
                 f"learner={self.learner!r} has no transform, so it gives no space to cluster in. "
@@ -310,8 +331,7 @@ class GuidedClustering(
             X[rows], told.restrict(rows), n_clusters, seed=seed, n_jobs=self.n_jobs
         )
         credits = np.full(answers.n_answers, np.nan)
-        if found.credits is not None:
-            credits[asked] = found.credits
+        credits[asked] = found.credits
         return found._replace(credits=credits)
 
 
@@ -332,11 +352,11 @@ def place(Z, answers: Constraints, n_clusters: int, n_init: int, seed: int) -> P
     return Placed(np.argsort(order)[model.labels_], model.cluster_centers_[order])
 
 
-def rank_suspects(credits: np.ndarray | None, honored: np.ndarray, pulls: np.ndarray) -> np.ndarray:
-    """Broken answers that a space learned without them gets wrong too, the worst first."""
-    unseen = np.full(len(honored), 0.5) if credits is None else np.nan_to_num(credits, nan=0.5)
-    suspects = np.flatnonzero((honored == 0) & (unseen <= 0.5))
-    return suspects[np.lexsort((-pulls[suspects], unseen[suspects]))]
+def rank_doubtful(credits: np.ndarray, honored: np.ndarray, pulls: np.ndarray) -> np.ndarray:
+    """Violated answers that a space learned without them gets wrong too, the worst first."""
+    unseen = np.nan_to_num(credits, nan=0.5)
+    doubtful = np.flatnonzero((honored == 0) & (unseen <= 0.5))
+    return doubtful[np.lexsort((-pulls[doubtful], unseen[doubtful]))]
 
 
 def share_honored(answers: Constraints, labels: np.ndarray, Z: np.ndarray) -> float:

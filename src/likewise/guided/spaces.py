@@ -65,7 +65,7 @@ class Choice(NamedTuple):
     errors: np.ndarray  # (n_trials,)
     chosen: int
     why: str
-    credits: np.ndarray | None  # (n_answers,) in the chosen space, learned without the answer
+    credits: np.ndarray  # (n_answers,) in the chosen space, learned without the answer
 
 
 def candidates_for(X, answers: Constraints, seed: int) -> list[Candidate]:
@@ -96,7 +96,8 @@ def choose_space(
     if n_judged < MIN_HELD_OUT:
         few = "no answers" if not answers.n_answers else f"{n_judged} answers can be held out"
         why = f"{AS_THEY_ARE.name}: {few}, and {MIN_HELD_OUT} are needed to learn a space."
-        return Choice(None, (), np.empty(0), np.empty(0), -1, why, None)
+        unknown = np.full(answers.n_answers, np.nan)
+        return Choice(None, (), np.empty(0), np.empty(0), -1, why, unknown)
     candidates = candidates_for(X, answers, seed)
     coordinates = start_coordinates(X, candidates, seed)
     linear = next((i for i, one in enumerate(candidates) if isinstance(one.learner, ITML)), None)

@@ -23,7 +23,7 @@ from likewise.report.view import (
 )
 
 N_PULLED = 12  # answers told among those that mattered, and drawn on the map
-N_SUSPECTS = 12
+N_DOUBTFUL = 12
 N_CONFLICTS = 20
 N_CLUSTERS = 60  # told in full, the largest first
 N_PICTURES, N_TEXTS, N_ROWS = 12, 3, 3  # typical rows of a cluster
@@ -65,7 +65,7 @@ def summary(model, constraints: Constraints | None) -> Markup:
         tiles.append(("answers that hold, before → after", hold))
     if report.n_answers:
         tiles.append(("contradictions", f"{len(report.conflicts):,}"))
-        tiles.append(("to look at again", f"{len(model.suspects_):,}"))
+        tiles.append(("doubtful answers", f"{len(model.doubtful_):,}"))
     figures = [element("div", element("dt", what), element("dd", how)) for what, how in tiles]
     return join([element("p", told, class_="lede"), element("dl", *figures, class_="tiles")])
 
@@ -172,18 +172,18 @@ def doubts(model, constraints: Constraints | None, cards: RowCards) -> Section:
         parts.append(_more(len(messages) - len(told), "contradiction"))
     else:
         parts.append(element("p", "None: all answers can be true together."))
-    parts.append(element("h3", "Likely wrong"))
-    suspects = [int(position) for position in model.suspects_]
-    if suspects and constraints is not None:
-        told = [_answer(constraints, position, cards) for position in suspects[:N_SUSPECTS]]
-        note = "What the other answers and the data speak against, the most suspicious first."
+    parts.append(element("h3", "Doubtful"))
+    doubtful = [int(position) for position in model.doubtful_]
+    if doubtful and constraints is not None:
+        told = [_answer(constraints, position, cards) for position in doubtful[:N_DOUBTFUL]]
+        note = "Contradicted by the other answers and the data, most doubtful first."
         parts += [
             element("p", note),
             element("ol", *told, class_="items"),
-            _more(len(suspects) - len(told), ""),
+            _more(len(doubtful) - len(told), ""),
         ]
     else:
-        words = f"{count(len(suspects), 'answer')}." if suspects else "None stands out."
+        words = f"{count(len(doubtful), 'answer')}." if doubtful else "None stands out."
         parts.append(element("p", words))
     return Section("doubts", title, join(parts))
 
@@ -220,7 +220,7 @@ def choice(report) -> Section:
     reasons = {
         "Space": report.why,
         "Number of clusters": report.why_n_clusters,
-        "Features": report.why_scaled,
+        "Features": report.why_prepared,
     }
     told = [join([element("dt", what), element("dd", why)]) for what, why in reasons.items()]
     parts: list[Markup | None] = [element("dl", *told, class_="reasons")]

@@ -1,4 +1,4 @@
-"""Rows as the front door takes them: on which scale, in how many directions."""
+"""How GuidedClustering prepares rows: on which scale, in how many directions."""
 
 import numpy as np
 from scipy.sparse import issparse
@@ -10,21 +10,27 @@ FEW_FEATURES = 10  # standardize when the variance sits in fewer features than t
 SMALL_SHARE = 0.25  # and in a smaller share of them
 
 
-def fit_scaler(X, scale) -> tuple[StandardScaler | None, str]:
-    """A scaler where it is asked for or where a few features drown the others, and why."""
+PREPARATIONS = ("auto", "none", "standardize")
+
+
+def fit_scaler(X, preparation: str) -> tuple[StandardScaler | None, str]:
+    """A scaler if asked for, or if a few features dominate the variance, and why."""
     scaler = StandardScaler(with_mean=not issparse(X))
-    if scale == "auto" and issparse(X):
-        return None, "taken as they are: they are sparse"
-    if scale != "auto":
-        return (scaler.fit(X), "standardized, as asked") if scale else (None, "taken as they are")
+    if preparation == "standardize":
+        return scaler.fit(X), "standardized, as asked"
+    if preparation == "none":
+        return None, "used as they are"
+    if issparse(X):
+        return None, "used as they are: they are sparse"
     variances = scaler.fit(X).var_
     if not variances.any():
-        return None, "taken as they are: they do not vary"
+        return None, "used as they are: they do not vary"
     n_loud = variances.sum() ** 2 / np.square(variances).sum()
-    loud = f"the variance sits in about {n_loud:.0f} of {X.shape[1]}"
+    loud = f"about {n_loud:.0f} of {X.shape[1]} holds most of the variance"
+    loud = loud if round(n_loud) == 1 else loud.replace("holds", "hold")
     if n_loud < min(FEW_FEATURES, SMALL_SHARE * X.shape[1]):
-        return scaler, f"standardized, since {loud}"
-    return None, f"taken as they are: {loud}"
+        return scaler, f"standardized ({loud})"
+    return None, f"used as they are ({loud})"
 
 
 def fit_reducer(X, seed: int) -> TruncatedSVD | None:

@@ -1,22 +1,46 @@
-"""One look at a set of answers before anything is learned from them.
+"""One look at a set of answers: what contradicts, what costs, what is doubtful, which metric fits.
 
-Which contradict others, and by which; what each costs; which are likely wrong; which metric the
-pairs speak of.
+An answer is doubtful when the clusters violate it and what was learned without it speaks against
+it. That has one meaning everywhere: it is what `GuidedClustering` sets aside as ``doubtful_``.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from likewise.constraints import Conflict, Constraints, check_constraints
-from likewise.duals.filtering import TOL, C, Suspects, suspect_answers
-from likewise.duals.fitness import METRICS, MetricFitness, metric_fitness
-from likewise.duals.prices import ConstraintPrices, constraint_prices
+from likewise.duals import (
+    METRICS,
+    ConstraintPrices,
+    MetricFitness,
+    constraint_prices,
+    metric_fitness,
+)
+from likewise.guided.clustering import GuidedClustering
 from likewise.kernel_learning import SKLR
 
 MOST_ROWS = 1000  # for the metrics, which compare all rows with all
 N_SETS = 5
+C = 1.0  # of the SKLR whose multipliers are the prices of triples
+TOL = 1e-2  # near enough to rank by
+
+
+@dataclass(frozen=True, eq=False)
+class DoubtfulAnswers:
+    """Answers that the clusters violate and that what was learned without them speaks against.
+
+    Attributes
+    ----------
+    positions : ndarray of int
+        Of the doubtful answers, the most doubtful first.
+    doubts : ndarray of shape (n_answers,)
+        How much what was learned without each answer speaks against it, from 0 to 1; nan where it
+        could not be judged.
+    """
+
+    positions: np.ndarray
+    doubts: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,23 +53,27 @@ class AnswerCheck:
     conflicts : list of Conflict
         Every contradiction, with its witness.
     prices : ConstraintPrices
-        In the data as they are; those of triples are the learner's multipliers.
-    suspects : Suspects
-        The answers most likely wrong, in a space learned from all of them.
+        In the prepared features; those of triples are the learner's multipliers.
+    doubtful : DoubtfulAnswers
+        What `GuidedClustering` sets aside.
     fitness : MetricFitness or None
         Of the usual metrics, best first; None without pairs.
+    why_prepared : str
+        What was done to the features, in a sentence.
     """
 
     constraints: Constraints
     conflicts: list[Conflict]
     prices: ConstraintPrices
-    suspects: Suspects
+    doubtful: DoubtfulAnswers
     fitness: MetricFitness | None
+    why_prepared: str
 
     def rows(self) -> list[dict]:
         """One record an answer, in the order given, of plain numbers and text."""
+        doubts = self.doubtful.doubts
         contradicts = {one.answer: one.message for one in self.conflicts}
-        doubted = {int(at): rank for rank, at in enumerate(self.suspects.positions, start=1)}
+        doubted = {int(at): rank for rank, at in enumerate(self.doubtful.positions, start=1)}
         records = []
         for at, answer in enumerate(self.constraints.answers()):
             names = [self.constraints.row_name(row) for row in answer.points]
@@ -56,7 +84,7 @@ class AnswerCheck:
                     **dict(zip("abc", [*names, ""])),
                     "price": float(self.prices.prices[at]),
                     "satisfied": bool(self.prices.satisfied[at]),
-                    "doubt": round(float(self.suspects.scores[at]), 4),
+                    "doubt": "" if np.isnan(doubts[at]) else round(float(doubts[at]), 4),
                     "doubt_rank": doubted.get(at, ""),
                     "conflict": contradicts.get(at, ""),
                 }
@@ -84,16 +112,54 @@ class AnswerCheck:
         }
 
 
-def check_answers(X, constraints, n_clusters, *, metrics=METRICS, random_state=None) -> AnswerCheck:
-    """Tell what contradicts, what costs, what is likely wrong, and which metric fits.
+def doubtful_answers(X, constraints, n_clusters="auto", *, random_state=None) -> DoubtfulAnswers:
+    """Find the answers to look at again.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
     constraints : Constraints
         Answers of every kind.
-    n_clusters : int
-        At least 2.
+    n_clusters : int or "auto", default="auto"
+    random_state : int, RandomState instance or None, default=None
+
+    Returns
+    -------
+    DoubtfulAnswers
+        ``.positions``, the most doubtful first, and ``.doubts`` of all answers: those of a
+        `GuidedClustering` with the same settings, which has them in ``doubtful_`` and ``doubts_``.
+
+    References
+    ----------
+    The idea of looking again at what the rest contradicts is that of randel2021.
+
+    Examples
+    --------
+    >>> from likewise import Constraints, doubtful_answers
+    >>> from likewise.datasets import load_iris
+    >>> iris = load_iris()
+    >>> right = Constraints.from_labels(iris.y, n_pairs=60, random_state=0)
+    >>> wrong = Constraints(150, must_link=[(0, 140)])
+    >>> doubtful_answers(iris.X, wrong + right, 3, random_state=0).positions
+    array([0])
+    """
+    model = GuidedClustering(n_clusters, random_state=random_state)
+    return _doubtful(model.fit(X, constraints=constraints))
+
+
+def check_answers(
+    X, constraints, n_clusters="auto", *, preparation="auto", metrics=METRICS, random_state=None
+) -> AnswerCheck:
+    """Find what contradicts, what costs, what is doubtful, and which metric fits.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+    constraints : Constraints
+        Answers of every kind.
+    n_clusters : int or "auto", default="auto"
+    preparation : {"auto", "standardize", "none"}, default="auto"
+        Of the features, as in `GuidedClustering`.
     metrics : sequence or mapping, default=the usual five
         As in `metric_fitness`; of more than 1,000 rows a part is compared, those of pairs first.
     random_state : int, RandomState instance or None, default=None
@@ -101,7 +167,7 @@ def check_answers(X, constraints, n_clusters, *, metrics=METRICS, random_state=N
     Returns
     -------
     AnswerCheck
-        ``.conflicts``, ``.prices``, ``.suspects``, ``.fitness``; ``.rows()`` and ``.to_dict()``.
+        ``.conflicts``, ``.prices``, ``.doubtful``, ``.fitness``; ``.rows()`` and ``.to_dict()``.
 
     References
     ----------
@@ -115,20 +181,28 @@ def check_answers(X, constraints, n_clusters, *, metrics=METRICS, random_state=N
     >>> found = check_answers(X, c, 2, metrics=["euclidean"], random_state=0)
     >>> print(found.conflicts[0])
     cannot_link[0] = (0, 2) contradicts the must-link path 0-1-2.
-    >>> int(found.suspects.positions[0])
+    >>> int(found.doubtful.positions[0])
     2
     """
-    X = check_array(X, dtype=[np.float64, np.float32])
+    model = GuidedClustering(n_clusters, preparation=preparation, random_state=random_state)
+    model.fit(X, constraints=constraints)
+    X = model.prepare(X)
     constraints = check_constraints(constraints, n_samples=len(X))
     rng = check_random_state(random_state)
     learner = SKLR(C=C, tol=TOL, random_state=rng).fit(X, constraints=constraints)
+    k = max(model.n_clusters_, 2)  # with one cluster nothing costs anything
     return AnswerCheck(
         constraints,
         list(constraints.conflicts()),
-        constraint_prices(X, constraints, n_clusters, learner=learner, random_state=rng),
-        suspect_answers(X, constraints, n_clusters, learner=learner, random_state=rng),
-        fit_metrics(X, constraints, n_clusters, metrics, rng),
+        constraint_prices(X, constraints, k, learner=learner, random_state=rng),
+        _doubtful(model),
+        fit_metrics(X, constraints, k, metrics, rng),
+        model.report_.why_prepared,
     )
+
+
+def _doubtful(model: GuidedClustering) -> DoubtfulAnswers:
+    return DoubtfulAnswers(model.doubtful_, model.doubts_)
 
 
 def fit_metrics(X, constraints: Constraints, n_clusters, metrics, rng) -> MetricFitness | None:
