@@ -25,6 +25,7 @@ from sklearn.preprocessing import StandardScaler
 import likewise
 from likewise import Constraints, kernels, model_file
 from likewise.datasets import load_iris
+from likewise.deep import TrainingPlan
 from likewise.evaluation import AnswerSearchCV
 from likewise.files.tensor_file import read_tensors, write_tensors
 from likewise.model_file import ModelFileError, load_model, save_model
@@ -35,14 +36,14 @@ X_NEW = load_iris().X[~ROWS][:20]
 ANSWERS = Constraints.from_labels(
     y, n_must_link=10, n_cannot_link=10, n_odd_one_out=30, n_closer=10, random_state=0
 )
+QUICK = TrainingPlan(pretraining_epochs=1, max_epochs=2, tol=1.0)
 # Estimators that cannot be made without an argument; every other one is tried as it comes.
 EXAMPLES = {
     "AnswerSearchCV": lambda cls: cls(
         KMeans(n_init=1, random_state=0), {"n_clusters": range(2, 4), "tol": [1e-4]}, n_splits=2
     ),
     "DeepConstrainedClustering": lambda cls: (
-        pytest.importorskip("torch")
-        and cls(3, widths=(5, 2), pretraining_epochs=1, max_epochs=2, tol=1.0, device="cpu")
+        pytest.importorskip("torch") and cls(3, encoder=(5, 2), training=QUICK, device="cpu")
     ),
     "sklearn.KMeans": lambda cls: cls(3, n_init=2, random_state=0),
     "sklearn.Pipeline": lambda cls: cls([("scale", StandardScaler()), ("cluster", KMeans(3))]),

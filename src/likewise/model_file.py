@@ -71,6 +71,7 @@ RECORDS = {
     "NystromMap": "likewise.kernels.nystrom.NystromMap",
     "PivotedCholesky": "likewise.kernels.cholesky.PivotedCholesky",
     "SelfTuningGaussian": "likewise.kernels.gaussian.SelfTuningGaussian",
+    "TrainingPlan": "likewise.deep.training_plan.TrainingPlan",
     "WeightedKernels": "likewise.kernel_learning.alignment.WeightedKernels",
 }
 FUNCTIONS = {

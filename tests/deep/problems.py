@@ -7,7 +7,7 @@ from sklearn.datasets import make_blobs
 
 from likewise.constraints import Constraints
 from likewise.deep import training
-from likewise.deep.settings import Settings
+from likewise.deep.fit_settings import Settings
 
 PLAIN = Settings(
     n_clusters=3,
@@ -21,9 +21,7 @@ PLAIN = Settings(
     triple_weight=1.0,
     answers_apart=True,
     kl_weight=0.1,
-    reconstruction_weight=1.0,
     size_weight=0.0,
-    difficulty_weight=0.0,
     drop_share=None,
     image_shape=None,
     batch_size=20,
@@ -31,8 +29,6 @@ PLAIN = Settings(
     decay=False,
     max_epochs=3,
     tol=0.0,
-    patience=5,
-    n_init=5,
 )
 
 TOGETHER = replace(PLAIN, answers_apart=False)

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,28 +12,33 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 torch = pytest.importorskip("torch")
 
 from likewise import Constraints, load_model, save_model  # noqa: E402
-from likewise.deep import DeepConstrainedClustering, checks  # noqa: E402
+from likewise.deep import DeepConstrainedClustering, TrainingPlan  # noqa: E402
 from likewise.deep.clustering import hold_out  # noqa: E402
+from likewise.deep.fit_settings import check_ease, check_settings  # noqa: E402
 from likewise.deep.networks import Autoencoder, Clusterer, start_weights  # noqa: E402
 from tests.deep.problems import draw_blobs  # noqa: E402
 
-SMALL = {"widths": (8, 4), "pretraining_epochs": 4, "max_epochs": 6, "tol": 1.0, "device": "cpu"}
+QUICK = TrainingPlan(pretraining_epochs=4, max_epochs=6, tol=1.0)
+SMALL = {"encoder": (8, 4), "training": QUICK, "device": "cpu"}
 
 
 @parametrize_with_checks(
     [
-        DeepConstrainedClustering(2, batch_size=16, n_init=5, **SMALL),
-        DeepConstrainedClustering(2, loss="student", batch_size=16, n_init=5, **SMALL),
+        DeepConstrainedClustering(
+            2, **{**SMALL, "training": replace(QUICK, batch_size=16, loss=loss)}
+        )
+        for loss in ("angular", "student")
     ]
 )
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
 
 
-def fit_small(loss="angular", X=None, answers=None, **more):
+def fit_small(loss="angular", X=None, answers=None, *, init_model=None, **changes):
     X = draw_blobs()[0] if X is None else X
-    model = DeepConstrainedClustering(3, loss=loss, random_state=0, **{**SMALL, **more})
-    return model.fit(X, constraints=answers)
+    plan = replace(QUICK, loss=loss, **changes)
+    settings = {**SMALL, "training": plan, "init_model": init_model, "random_state": 0}
+    return DeepConstrainedClustering(3, **settings).fit(X, constraints=answers)
 
 
 @pytest.mark.parametrize("loss", ["angular", "student"])
@@ -68,8 +74,8 @@ def test_digits_with_pairs_are_clustered_better_than_without():
 
     X, y = load_digits(return_X_y=True)
     X, y = X[:600], y[:600]
-    settings = {"widths": (64, 10), "max_epochs": 25, "pretraining_epochs": 10, "tol": 0.01}
-    model = DeepConstrainedClustering(10, batch_size=64, random_state=0, **settings)
+    plan = TrainingPlan(max_epochs=25, pretraining_epochs=10, tol=0.01, batch_size=64)
+    model = DeepConstrainedClustering(10, encoder=(64, 10), training=plan, random_state=0)
     without = adjusted_rand_score(y, model.fit(X).labels_)
     answers = Constraints.from_labels(y, n_pairs=1200, random_state=0)
     assert adjusted_rand_score(y, model.fit(X, constraints=answers).labels_) > without + 0.1
@@ -126,14 +132,10 @@ except ImportError as error:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"loss": "cosine"}, "loss='cosine' is none of"),
-        ({"pretraining": "long"}, "pretraining='long' is none of"),
-        ({"t_power": 3}, "t_power"),
+        ({"training": "zhang"}, "training='zhang' is none of 'default', 'zhang2021',"),
+        ({"training": {"max_epochs": 3}}, "training={'max_epochs': 3} is neither"),
         ({"drop_share": 1.5}, "drop_share"),
-        ({"batch_size": 0}, "batch_size"),
-        ({"learning_rate": 0}, "learning_rate"),
         ({"held_out_share": 1.0}, "held_out_share"),
-        ({"kl_weight": -1.0}, "kl_weight"),
         ({"n_clusters": 100}, "n_samples=60 should be >= n_clusters=100"),
     ],
 )
@@ -142,26 +144,81 @@ def test_a_wrong_setting_ends_in_one_error_that_names_it(settings, words):
         DeepConstrainedClustering(**{"n_clusters": 2, **settings}).fit(draw_blobs()[0])
 
 
-def test_ease_must_fit_the_rows_and_none_of_it_says_nothing():
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"loss": "cosine"}, "loss='cosine' is none of"),
+        ({"pretraining": "long"}, "pretraining='long' is none of"),
+        ({"t_power": 3}, "t_power"),
+        ({"drop_share": 1.5}, "drop_share"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"learning_rate": 0}, "learning_rate"),
+        ({"kl_weight": -1.0}, "kl_weight"),
+        ({"max_epochs": -1}, "max_epochs"),
+        ({"pretraining_epochs": 2.5}, "pretraining_epochs"),
+    ],
+)
+def test_a_wrong_plan_cannot_be_made(settings, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        TrainingPlan(**settings)
+
+
+def test_the_constructor_has_room_for_two_more_parameters():
+    assert len(DeepConstrainedClustering().get_params()) <= 10  # of 12 at most
+
+
+def test_what_a_plan_leaves_open_is_filled_in_by_the_rows():
+    model = DeepConstrainedClustering(2)
+    assert check_settings(model, 60, 4).batch_size == 64
+    assert check_settings(model, 20_000, 4).batch_size == 200
+    assert check_settings(model, 10**6, 4).batch_size == 512
+    assert check_settings(model, 60, 4).pretraining_epochs == 30
+    assert check_settings(model.set_params(training="zhang2021"), 60, 4).pretraining_epochs == 500
+    assert fit_small().plan_ == replace(QUICK, batch_size=64)
+
+
+def test_drop_share_overrides_the_one_in_the_plan():
+    def drop_share(training, given):
+        model = DeepConstrainedClustering(2, training=training, drop_share=given)
+        return check_settings(model, 60, 4).drop_share
+
+    assert TrainingPlan.named("zhang2021") == TrainingPlan.named("randel2021", drop_share=None)
+    assert drop_share("default", None) is None
+    assert drop_share("default", 0.2) == 0.2
+    assert drop_share("randel2021", None) == 0.7
+    assert drop_share("randel2021", 0.0) == 0.0
+
+
+def test_a_changed_parameter_does_not_change_a_fitted_model():
     X, _ = draw_blobs()
-    with pytest.raises(ValueError, match="ease has shape"):
+    model = fit_small()
+    before = model.predict_proba(X)
+    model.set_params(training=TrainingPlan(loss="student"))
+    assert_array_equal(model.predict_proba(X), before)
+
+
+def test_ease_must_fit_the_rows_and_all_zeros_say_nothing():
+    X, _ = draw_blobs()
+    with pytest.raises(ValueError, match=r"ease has shape \(1,\), but X has 60 rows"):
         DeepConstrainedClustering(2).fit(X, ease=[1.0])
-    assert checks.check_ease(np.zeros(60), 60) is None
+    with pytest.raises(ValueError, match=r"ease\[3\] = nan is not finite"):
+        DeepConstrainedClustering(2).fit(X, ease=np.where(np.arange(60) == 3, np.nan, 1.0))
+    assert check_ease(np.zeros(60), 60) is None
 
 
 def test_a_network_is_begun_with_and_must_fit():
     X, _ = draw_blobs()
     pretrained = fit_small(max_epochs=0)
-    begun = fit_small(max_epochs=0, start=pretrained, pretraining_epochs=50)
+    begun = fit_small(max_epochs=0, init_model=pretrained, pretraining_epochs=50)
     assert_array_equal(begun.encoder_[0][0], pretrained.encoder_[0][0])
     assert begun.n_iter_ == 0
-    with pytest.raises(ValueError, match=r"start has layers of \(4, 8, 4\), but X and widths ask"):
-        DeepConstrainedClustering(3, widths=(8, 5), start=pretrained).fit(X)
+    with pytest.raises(ValueError, match=r"init_model has layers of \(4, 8, 4\), but X"):
+        DeepConstrainedClustering(3, encoder=(8, 5), init_model=pretrained).fit(X)
 
 
-def test_a_checkpoint_needs_a_number_as_random_state(tmp_path):
+def test_a_checkpoint_needs_an_int_as_random_state(tmp_path):
     X, _ = draw_blobs()
-    with pytest.raises(ValueError, match="checkpoint needs a number as random_state, not None"):
+    with pytest.raises(ValueError, match="checkpoint needs an int as random_state, not None"):
         DeepConstrainedClustering(2, checkpoint=tmp_path / "state").fit(X)
     settings = {**SMALL, "checkpoint": tmp_path / "state", "random_state": 0}
     kept = DeepConstrainedClustering(2, **settings).fit(X)
@@ -186,27 +243,22 @@ def test_too_few_answers_are_not_held_out():
     assert learned.n_answers + held_out.n_answers <= 100
 
 
-def test_epochs_that_run_out_are_told():
+def test_a_warning_says_that_epochs_ran_out():
     with pytest.warns(ConvergenceWarning, match="stopped at max_epochs=1"):
         fit_small("student", max_epochs=1, tol=0.0, learning_rate=0.1)
 
 
 @pytest.mark.parametrize(
-    ("learning_rate", "said"),
-    [(1e3, "put all rows into one cluster of 3"), (1e30, "lost its way in epoch 2")],
+    ("learning_rate", "words"),
+    [(1e3, "put all rows into one cluster of 3"), (1e30, "diverged in epoch 2: the loss is NaN")],
 )
-def test_a_network_that_lost_its_way_says_so(learning_rate, said):
+def test_a_warning_says_that_training_failed(learning_rate, words):
     X, y = draw_blobs()
     answers = Constraints.from_labels(y, n_pairs=50, random_state=0)
-    model = DeepConstrainedClustering(
-        3,
-        loss="student",
-        widths=(8, 3),
-        pretraining="none",
-        answers_apart=False,
-        learning_rate=learning_rate,
-        random_state=0,
+    plan = TrainingPlan(
+        loss="student", pretraining="none", answers_apart=False, learning_rate=learning_rate
     )
-    with pytest.warns(ConvergenceWarning, match=said):
+    model = DeepConstrainedClustering(3, encoder=(8, 3), training=plan, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=words):
         model.fit(X, constraints=answers)
     assert model.labels_.shape == (60,)

@@ -14,14 +14,15 @@ from sklearn.metrics import adjusted_rand_score
 torch = pytest.importorskip("torch")
 
 from likewise.constraints import Constraints  # noqa: E402
-from likewise.deep import checkpoints, filtering, losses, training  # noqa: E402
+from likewise.deep import checkpoints, epochs, losses, pair_filter, training  # noqa: E402
+from likewise.deep.batches import answers_by_kind, plan_answers, plan_kind, plan_rows  # noqa: E402
 from likewise.deep.distributed import World  # noqa: E402
 from likewise.deep.images import draw_warps, warp  # noqa: E402
 from likewise.deep.kmeans import kmeans  # noqa: E402
 from likewise.deep.mapping import encode  # noqa: E402
 from likewise.deep.networks import Autoencoder, start_weights, through  # noqa: E402
 from likewise.deep.objective import Objective, kind_weights  # noqa: E402
-from likewise.deep.plans import answers_by_kind, plan_answers, plan_kind, plan_rows  # noqa: E402
+from likewise.deep.state import make_problem, start_state  # noqa: E402
 from likewise.files.tensor_file import ModelFileError  # noqa: E402
 from tests.deep.problems import (  # noqa: E402
     ALL_KINDS,
@@ -57,7 +58,7 @@ def plain_idec(X, settings, seed):
         model.encoder[-1].weight *= factor
         model.encoder[-1].bias *= factor
         model.decoder[0].weight /= factor
-        start = kmeans(model.encode(rows), 3, n_init=settings.n_init, generator=generator)
+        start = kmeans(model.encode(rows), 3, n_init=training.N_INIT, generator=generator)
     centers = torch.nn.Parameter(start.centers)
     optimizer = torch.optim.Adam([*model.parameters(), centers], lr=settings.learning_rate)
 
@@ -142,28 +143,29 @@ def test_the_same_seed_gives_the_same_result_and_another_gives_another():
 
 def start_clusters(answers, settings):
     X, _ = draw_blobs()
-    run = training.Run(
-        X, answers, nothing(), None, settings, torch.device("cpu"), World(0, 1),
-        torch.Generator().manual_seed(0),
-    )  # fmt: skip
-    run.begin_clusters()
-    target = losses.target_assignments(run.look()[1])
-    return run, Objective(run.model, run.rows, run.answers, target, None, settings, World(0, 1))
+    device, world = torch.device("cpu"), World(0, 1)
+    problem = make_problem(X, answers, nothing(), None, settings, device, world)
+    state = start_state(X, settings, device, seed=0)
+    training.start_clusters(problem, state)
+    target = losses.target_assignments(training.look(problem, state)[1])
+    objective = Objective(state.model, problem.rows, problem.answers, target, None, settings, world)
+    return problem, state, objective
 
 
 def step_loss(answers, settings):
-    run, objective = start_clusters(answers, settings)
-    every = [torch.arange(len(one.positions)) for one in run.answers.values()]
-    return run, objective.together(torch.arange(60), torch.zeros(0, 1), *every).item()
+    problem, state, objective = start_clusters(answers, settings)
+    every = [torch.arange(len(one.positions)) for one in problem.answers.values()]
+    value = objective.together(torch.arange(60), torch.zeros(0, 1), *every).item()
+    return problem.rows, state.model, value
 
 
 @pytest.mark.parametrize("loss", ["student", "angular"])
 def test_a_steps_loss_is_the_sum_of_its_parts_done_by_hand(loss):
     settings = replace(TOGETHER, loss=loss, must_link_weight=2.0, triple_weight=3.0)
-    run, value = step_loss(ALL_KINDS, settings)
+    rows, model, value = step_loss(ALL_KINDS, settings)
     with torch.no_grad():
-        codes, back, q = run.model(run.rows)
-        standard = run.autoencoder.standardize(run.rows)
+        codes, back, q = model(rows)
+        standard = model.autoencoder.standardize(rows)
         target = losses.target_assignments(q)
         total = float((back - standard).square().mean() + 0.1 * losses.kl_loss(target, q))
 
@@ -194,11 +196,11 @@ def test_a_steps_loss_is_the_sum_of_its_parts_done_by_hand(loss):
 def test_the_loss_of_one_kind_is_a_mean_over_the_answers_that_count_with_rows_of_must_links():
     answers = Constraints(60, must_link=[(0, 1), (2, 3)], cannot_link=[(4, 5)])
     settings = replace(PLAIN, must_link_weight=2.0, cannot_link_weight=3.0)
-    run, objective = start_clusters(answers, settings)
+    problem, state, objective = start_clusters(answers, settings)
     with torch.no_grad():
-        run.answers["must_link"].weights[1] = 0.0  # filtered out
-        _, back, q = run.model(run.rows)
-        error = (back - run.autoencoder.standardize(run.rows)).square().mean(dim=1)
+        problem.answers["must_link"].weights[1] = 0.0  # filtered out
+        _, back, q = state.model(problem.rows)
+        error = (back - state.model.autoencoder.standardize(problem.rows)).square().mean(dim=1)
         none = torch.zeros(0, 1)
         must = objective.of_answers("must_link", torch.tensor([0, 1, 2]), none, 1 / 3)
         cannot = objective.of_answers("cannot_link", torch.tensor([0]), none, 1.0)
@@ -210,16 +212,18 @@ def test_the_loss_of_one_kind_is_a_mean_over_the_answers_that_count_with_rows_of
 
 @pytest.mark.parametrize("wide", [False, True])
 def test_codes_are_spread_where_they_are_too_close_and_no_row_changes(wide):
-    run, _ = start_clusters(nothing(), PLAIN)
+    problem, state, _ = start_clusters(nothing(), PLAIN)
+    autoencoder = state.model.autoencoder
     with torch.no_grad():
-        run.autoencoder.encoder[-1].weight.mul_(100.0 if wide else 0.01)
-    codes, (_, back) = run.encode(), run.autoencoder(run.rows)
-    run.spread_codes()
-    assert_allclose(run.autoencoder(run.rows)[1].detach(), back.detach(), rtol=1e-3, atol=1e-4)
+        autoencoder.encoder[-1].weight.mul_(100.0 if wide else 0.01)
+    codes, (_, back) = training.encode_rows(problem, state), autoencoder(problem.rows)
+    training.spread_codes(problem, state)
+    assert_allclose(autoencoder(problem.rows)[1].detach(), back.detach(), rtol=1e-3, atol=1e-4)
+    spread = training.encode_rows(problem, state)
     if wide:
-        assert_allclose(run.encode(), codes)
+        assert_allclose(spread, codes)
     else:
-        assert_allclose(run.encode().var(dim=0, correction=0).sum(), training.SPREAD, rtol=1e-3)
+        assert_allclose(spread.var(dim=0, correction=0).sum(), training.SPREAD, rtol=1e-3)
 
 
 def test_without_answers_steps_apart_are_steps_together():
@@ -340,15 +344,16 @@ def test_equal_rows_end_in_finite_numbers():
 def test_sizes_and_ease_change_the_result():
     plain = fit()
     assert not np.array_equal(fit(replace(PLAIN, size_weight=5.0)).centers, plain.centers)
-    eased = fit(replace(PLAIN, difficulty_weight=1.0), ease=np.ones(60, dtype=np.float32))
+    eased = fit(ease=np.ones(60, dtype=np.float32))
     assert not np.array_equal(eased.centers, plain.centers)
 
 
-def test_held_out_answers_choose_the_epoch():
+def test_held_out_answers_choose_the_epoch(monkeypatch):
+    monkeypatch.setattr(training, "PATIENCE", 3)
     X, y = draw_blobs(seed=2)
     held_out = Constraints.from_labels(y, n_pairs=60, random_state=1)
     answers = Constraints.from_labels(y, n_pairs=30, random_state=2)
-    settings = replace(PLAIN, max_epochs=40, patience=3, must_link_weight=5.0)
+    settings = replace(PLAIN, max_epochs=40, must_link_weight=5.0)
     trained = fit(settings, X, answers, held_out=held_out)
     best = int(np.argmax(trained.held_out))
     assert best > 0
@@ -441,8 +446,8 @@ def kill_after(monkeypatch):
 @pytest.mark.parametrize("n_saves", [1, 2, 3, 6])
 @pytest.mark.parametrize("loss", ["student", "angular"])
 def test_a_resumed_run_ends_as_the_whole_one(loss, n_saves, kill_after, tmp_path, monkeypatch):
-    monkeypatch.setattr(filtering, "LARGEST_PROGRAM", 0)  # so that the last prices are begun with
-    monkeypatch.setattr(filtering, "N_CLIMBS", 3 if loss == "student" else 100)
+    monkeypatch.setattr(pair_filter, "LARGEST_PROGRAM", 0)  # so that the last prices are begun with
+    monkeypatch.setattr(pair_filter, "N_CLIMBS", 3 if loss == "student" else 100)
     settings = replace(RESUMED, loss=loss, decay=True)
     X, y = draw_blobs()
     answers = Constraints.from_labels(
@@ -481,7 +486,7 @@ import os, signal, sys
 import numpy as np
 from likewise.deep import checkpoints
 from likewise.constraints import Constraints
-from likewise.deep import DeepConstrainedClustering
+from likewise.deep import DeepConstrainedClustering, TrainingPlan
 from likewise.deep.distributed import leave
 from tests.deep.problems import ALL_KINDS, PLAIN, RESUMED, TOGETHER, draw_blobs, fit
 
@@ -493,8 +498,9 @@ for settings in (PLAIN, TOGETHER):
     np.savez(f"{folder}/{name}", labels=trained.labels, objective=trained.objective, **told)
 X, y = draw_blobs()
 answers = Constraints.from_labels(y, n_pairs=90, random_state=0)
-small = {"widths": (8, 3), "pretraining": "none", "max_epochs": 2, "held_out_share": 0.5}
-model = DeepConstrainedClustering(3, **small).fit(X, constraints=answers)  # seeds of their own
+plan = TrainingPlan(pretraining="none", max_epochs=2)
+model = DeepConstrainedClustering(3, encoder=(8, 3), training=plan, held_out_share=0.5)
+model.fit(X, constraints=answers)  # seeds of their own
 np.save(f"{folder}/{os.environ['RANK']}.npy", model.held_out_)
 if os.environ["RANK"] == "1":
     sys.exit()
@@ -566,12 +572,12 @@ def test_a_gpu_ends_near_the_cpu():
 @pytest.mark.parametrize("settings", [PLAIN, TOGETHER], ids=["apart", "together"])
 def test_captured_steps_do_what_plain_ones_do(settings, monkeypatch):
     X, _ = draw_blobs()
-    make_step = training.make_step
+    make_step = epochs.make_step
     captured = training.train(X, ALL_KINDS, nothing(), None, settings, device="cuda", seed=0)
 
     def plain_step(*given, captured):
         return make_step(*given, captured=False)
 
-    monkeypatch.setattr(training, "make_step", plain_step)
+    monkeypatch.setattr(epochs, "make_step", plain_step)
     plain = training.train(X, ALL_KINDS, nothing(), None, settings, device="cuda", seed=0)
     assert_allclose(captured.objective, plain.objective, rtol=1e-3)

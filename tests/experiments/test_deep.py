@@ -11,9 +11,16 @@ torch = pytest.importorskip("torch")
 from experiments import deep  # noqa: E402
 from experiments.runs import reproduce  # noqa: E402
 from likewise.constraints import Constraints  # noqa: E402
+from likewise.deep import TrainingPlan  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-SMALL = {"widths": (20, 5), "max_epochs": 2, "device": "cpu", "n_init": 2}
+QUICK = {"pretraining": "short", "pretraining_epochs": 1, "max_epochs": 2}
+
+
+def quick(settings):
+    """A cell of a table with a small network and few epochs."""
+    plan = replace(settings.get("training", TrainingPlan()), **QUICK)
+    return {**settings, "training": plan, "encoder": (20, 5), "device": "cpu"}
 
 
 @pytest.fixture
@@ -22,12 +29,11 @@ def small(monkeypatch, tmp_path):
     X, y = load_digits(return_X_y=True)
     monkeypatch.setattr(deep, "load_rows", lambda data: (X[:300].astype("float32"), y[:300]))
     monkeypatch.setattr(deep, "PAIR_SHARE", 0.3)
-    monkeypatch.setattr(deep, "AS_PUBLISHED", {**deep.AS_PUBLISHED, **SMALL})
-    monkeypatch.setattr(deep, "PRETRAINING", {"pretraining_epochs": 1, "batch_size": 100})
-    quick = {**SMALL, "pretraining_epochs": 1}
+    plans = {data: replace(plan, **QUICK) for data, plan in deep.AS_PUBLISHED.items()}
+    monkeypatch.setattr(deep, "AS_PUBLISHED", plans)
     for table in ("CHOICES", "WITH_NOISE"):
         cells = getattr(deep, table)
-        monkeypatch.setattr(deep, table, {name: {**one, **quick} for name, one in cells.items()})
+        monkeypatch.setattr(deep, table, {name: quick(cell) for name, cell in cells.items()})
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     deep.pretrain.cache_clear()
     yield

@@ -1,6 +1,6 @@
 """Training that survives a kill: everything the next epoch depends on, in one file, whole or not.
 
-Written between epochs through `numerics.tensor_file`, at most every CHECKPOINT_SECONDS, and removed
+Written between epochs through `files.tensor_file`, at most every CHECKPOINT_SECONDS, and removed
 when training ends. What comes after a resumed epoch is, on the CPU, bit for bit what would have
 come after the original one. A file made for other rows, answers or settings is refused.
 """
@@ -54,10 +54,12 @@ class Checkpoint:
             self.path.unlink(missing_ok=True)
 
 
-def fingerprint_of(X: np.ndarray, constraints: Constraints, ease, start, *settings: Any) -> str:
-    """One text for the whole problem; `start` are the layers of another network, or None."""
+def fingerprint_of(
+    X: np.ndarray, constraints: Constraints, ease, init_layers, *settings: Any
+) -> str:
+    """One text for the whole problem; `init_layers` are those of another network."""
     digest = hashlib.sha256(repr(settings).encode())
-    layers = [layer for part in start or () for layer in part]
+    layers = [layer for part in init_layers or () for layer in part]
     eased = () if ease is None else (ease,)
     for array in (X, *eased, *(array for layer in layers for array in layer)):
         digest.update(np.ascontiguousarray(array).view(np.uint8).data)

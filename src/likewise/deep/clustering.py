@@ -16,10 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from likewise.cluster.checks import order_clusters
 from likewise.constraints import Constraints, check_constraints, fit_and_label
-from likewise.deep.checks import check_ease, check_settings, check_start
+from likewise.deep.fit_settings import check_ease, check_init_model, check_settings
 from likewise.deep.mapping import assign, encode
+from likewise.evaluation import MIN_HELD_OUT
 from likewise.evaluation.held_out import is_judgeable
-from likewise.evaluation.search import MIN_HELD_OUT
 from likewise.numerics.rows import check_scale, validate_rows
 
 
@@ -38,65 +38,27 @@ class DeepConstrainedClustering(
     ----------
     n_clusters : int, default=8
         Clusters to find.
-    loss : {"angular", "student"}, default="angular"
-        What a pair of codes is judged by. "angular": the angle between codes on the unit sphere;
-        the centers follow their codes. "student": Student-t assignments to centers that are
-        trained too, as in the papers.
-    t_power : {1, 2}, default=1
-        Power of Student's t: 1 as in the papers, 2 as in the code of zhang2021, which is sharper.
-    widths : tuple of int, default=(500, 500, 2000, 10)
+    encoder : tuple of int, default=(500, 500, 2000, 10)
         Units of the encoder's layers, the code last; the decoder mirrors them. Wider learns more
         and takes longer.
-    pretraining : {"short", "layer-wise", "none"}, default="short"
-        How codes are learned before clusters: the whole network at once, or the papers' schedule
-        layer by layer, which takes many times longer.
-    pretraining_epochs : int, default=None
-        Passes over the rows in pretraining; None is 30, layer-wise 500 (and 300 for each layer).
-    start : fitted DeepConstrainedClustering, default=None
-        Begin with its network, and skip pretraining: for several sets of answers about the same
-        rows. One fitted with ``max_epochs=0`` is pretrained and no more.
     image_shape : tuple of int, default=None
         Height and width when rows are images of one channel: each is then turned, stretched,
         sheared and shifted a little, anew every time it is seen. The greatest gain there is, for
         digits; leave it out where such changes would change what an image is.
-    must_link_weight, cannot_link_weight : float, default=1.0
-        What the pairs of each kind count, as a mean over the pairs of a step. Raising both fits
-        the pairs more closely, and the rows less.
-    triple_weight : float, default=1.0
-        The same for triples: odd_one_out, closer and undecided.
-    answers_apart : bool, default=True
-        Whether rows and each kind of answers have steps of their own, in turn, as in the papers:
-        steadier with wrong pairs. False learns from rows and answers in every step, and from each
-        answer as much as from any other; try it with triples, or clusters of unequal sizes.
-    kl_weight : float, default=0.1
-        What certain clusters count. Raising it trusts the clusters that codes form by themselves.
-    reconstruction_weight : float, default=1.0
-        What making rows from codes again counts.
-    size_weight : float, default=0.0
-        What equal sizes of the clusters count.
-    difficulty_weight : float, default=0.1
-        What `ease` counts, when `fit` is given it.
+    training : TrainingPlan or {"default", "zhang2021", "randel2021"}, default="default"
+        How codes and clusters are learned, and for how long: losses, their weights, steps, epochs.
+        The last two train as published.
+    init_model : fitted DeepConstrainedClustering, default=None
+        Begin with its network, and skip pretraining: for several sets of answers about the same
+        rows. One fitted with ``training=TrainingPlan(max_epochs=0)`` is pretrained and no more.
     drop_share : float, default=None
         Leave out this share of the pairs that cost the clusters something, the most costly, and
-        all pairs that cost nothing, anew before every epoch. None learns from all pairs.
-    batch_size : int, default=None
-        Rows of a step. Larger is faster on a GPU, and learns less in an epoch. None is a hundredth
-        of the rows, at least 64 and at most 512.
-    learning_rate : float, default=0.001
-        Of Adam.
-    decay : bool, default=True
-        Whether the learning rate falls to 0 over `max_epochs`, so that clusters settle.
-    max_epochs : int, default=80
-        Passes over the rows while clusters form; 0 is k-means on the codes.
-    tol : float, default=0.001
-        Training ends when a smaller share of the rows than this changes its cluster in an epoch.
+        all pairs that cost nothing, anew before every epoch. None is the plan's own, which learns
+        from all pairs unless it is "randel2021".
     held_out_share : float, default=0.0
         Share of the answers not learned from but used to find the best epoch; at least 20 of them
-        must be usable, else all are learned from. For answers that are often wrong.
-    patience : int, default=10
-        Epochs without a better score on the held-out answers before training ends.
-    n_init : int, default=20
-        Starts of k-means on the codes.
+        must be usable, else all are learned from. Training ends ten epochs after the best one. For
+        answers that are often wrong.
     device : str, default=None
         Where to train, as torch names it: "cpu", "cuda". None is a GPU if there is one. The same
         seed gives the same result on the CPU; GPUs add in any order.
@@ -113,6 +75,8 @@ class DeepConstrainedClustering(
     cluster_centers_ : ndarray of shape (n_clusters, n_code)
     encoder_, decoder_ : list of (ndarray, ndarray)
         Weights (n_inputs, n_outputs) and biases of every layer.
+    plan_ : TrainingPlan
+        The plan trained by, with everything filled in that depends on the rows.
     offset_, scale_ : ndarray of shape (n_features,), float
         Rows are centered and divided by one number before the first layer.
     objective_ : ndarray of shape (n_epochs,)
@@ -120,7 +84,7 @@ class DeepConstrainedClustering(
     n_kept_ : ndarray of shape (n_epochs,)
         Pairs learned from in each epoch.
     held_out_ : ndarray
-        Share of the held-out answers foretold before each epoch and after the last; empty without
+        Share of the held-out answers predicted before each epoch and after the last; empty without
         any.
     n_iter_ : int
         Epochs made.
@@ -133,19 +97,18 @@ class DeepConstrainedClustering(
 
     See Also
     --------
+    TrainingPlan : How it is trained.
     likewise.GuidedClustering : For fewer rows, or features that are good already.
 
     Examples
     --------
     >>> from likewise import Constraints
     >>> from likewise.datasets import load_digits
-    >>> from likewise.deep import DeepConstrainedClustering
+    >>> from likewise.deep import DeepConstrainedClustering, TrainingPlan
     >>> digits = load_digits().take(range(300))
     >>> answers = Constraints.from_labels(digits.y, n_pairs=600, random_state=0)
-    >>> model = DeepConstrainedClustering(
-    ...     10, widths=(50, 5), pretraining_epochs=2, max_epochs=4, tol=0.5, batch_size=100,
-    ...     random_state=0,
-    ... )
+    >>> quick = TrainingPlan(pretraining_epochs=2, max_epochs=4, tol=0.5, batch_size=100)
+    >>> model = DeepConstrainedClustering(10, encoder=(50, 5), training=quick, random_state=0)
     >>> model.fit(digits.X, constraints=answers).transform(digits.X[:7]).shape
     (7, 5)
     """
@@ -154,59 +117,23 @@ class DeepConstrainedClustering(
         self,
         n_clusters=8,
         *,
-        loss="angular",
-        t_power=1,
-        widths=(500, 500, 2000, 10),
-        pretraining="short",
-        pretraining_epochs=None,
-        start=None,
+        encoder=(500, 500, 2000, 10),
         image_shape=None,
-        must_link_weight=1.0,
-        cannot_link_weight=1.0,
-        triple_weight=1.0,
-        answers_apart=True,
-        kl_weight=0.1,
-        reconstruction_weight=1.0,
-        size_weight=0.0,
-        difficulty_weight=0.1,
+        training="default",
+        init_model=None,
         drop_share=None,
-        batch_size=None,
-        learning_rate=1e-3,
-        decay=True,
-        max_epochs=80,
-        tol=1e-3,
         held_out_share=0.0,
-        patience=10,
-        n_init=20,
         device=None,
         checkpoint=None,
         random_state=None,
     ):
         self.n_clusters = n_clusters
-        self.loss = loss
-        self.t_power = t_power
-        self.widths = widths
-        self.pretraining = pretraining
-        self.pretraining_epochs = pretraining_epochs
-        self.start = start
+        self.encoder = encoder
         self.image_shape = image_shape
-        self.must_link_weight = must_link_weight
-        self.cannot_link_weight = cannot_link_weight
-        self.triple_weight = triple_weight
-        self.answers_apart = answers_apart
-        self.kl_weight = kl_weight
-        self.reconstruction_weight = reconstruction_weight
-        self.size_weight = size_weight
-        self.difficulty_weight = difficulty_weight
+        self.training = training
+        self.init_model = init_model
         self.drop_share = drop_share
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.decay = decay
-        self.max_epochs = max_epochs
-        self.tol = tol
         self.held_out_share = held_out_share
-        self.patience = patience
-        self.n_init = n_init
         self.device = device
         self.checkpoint = checkpoint
         self.random_state = random_state
@@ -222,7 +149,7 @@ class DeepConstrainedClustering(
             Answers of every kind about rows of X, with their weights.
         ease : array-like of shape (n_samples,), default=None
             How easy each row is to place: above 0 rewards a certain assignment, below 0 an
-            uncertain one, 0 says nothing.
+            uncertain one, 0 says nothing. Doubling it doubles what it counts.
 
         Returns
         -------
@@ -235,8 +162,8 @@ class DeepConstrainedClustering(
         ease = check_ease(ease, len(X))
         if self.checkpoint is not None and not isinstance(self.random_state, numbers.Integral):
             raise ValueError(
-                f"checkpoint needs a number as random_state, not {self.random_state!r}: a run that "
-                "goes on must draw what it would have drawn."
+                f"checkpoint needs an int as random_state, not {self.random_state!r}: a "
+                "resumed run must draw the same random numbers."
             )
         rng = check_random_state(self.random_state)
         training = import_training()
@@ -248,11 +175,12 @@ class DeepConstrainedClustering(
             held_out,
             ease,
             settings,
-            start=check_start(self.start, X.shape[1], settings.widths),
+            init_layers=check_init_model(self.init_model, X.shape[1], settings.widths),
             device=self.device,
             seed=seed,
             checkpoint=self.checkpoint,
         )
+        self.plan_ = settings.plan()
         self.labels_, order = order_clusters(trained.labels, self.n_clusters)
         self.cluster_centers_ = trained.centers[order]
         self.encoder_, self.decoder_ = trained.encoder, trained.decoder
@@ -270,23 +198,24 @@ class DeepConstrainedClustering(
 
     def _find_trouble(self, trained) -> str:
         """What went wrong in training, or nothing."""
-        if not self.max_epochs:
+        plan = self.plan_
+        if not plan.max_epochs:
             return ""
         if not np.isfinite(trained.objective).all():
             return (
-                f"lost its way in epoch {len(trained.objective)}: the loss is no number any more. "
-                "Lower learning_rate, or the weights of the answers."
+                f"diverged in epoch {len(trained.objective)}: the loss is NaN. "
+                "Lower learning_rate in the plan, or the weights of the answers."
             )
         n_found = len(np.unique(trained.labels))
         if n_found == 1 < self.n_clusters:
             return (
                 f"put all rows into one cluster of {self.n_clusters}: codes have collapsed. Lower "
-                "learning_rate or must_link_weight."
+                "learning_rate or must_link_weight in the plan."
             )
         if not trained.converged:
             return (
-                f"stopped at max_epochs={self.max_epochs} while {trained.changed:.1%} of the rows "
-                "still changed their cluster. Raise max_epochs or tol."
+                f"stopped at max_epochs={plan.max_epochs} while {trained.changed:.1%} of the rows "
+                "still changed their cluster. Raise max_epochs or tol in the plan."
             )
         return ""
 
@@ -300,11 +229,11 @@ class DeepConstrainedClustering(
         Returns
         -------
         ndarray of shape (n_samples, n_code)
-            In the float type of X; of length 1 when ``loss="angular"``.
+            In the float type of X; of length 1 when the plan's loss is "angular".
         """
         check_is_fitted(self)
         X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
-        on_sphere = self.loss == "angular"
+        on_sphere = self.plan_.loss == "angular"
         return encode(X, self.encoder_, self.offset_, self.scale_, on_sphere=on_sphere)
 
     def predict_proba(self, X):
@@ -321,7 +250,7 @@ class DeepConstrainedClustering(
         """
         check_is_fitted(self)
         codes = np.asarray(encode_plain(self, X))
-        t_power = self.t_power if self.loss == "student" else None
+        t_power = self.plan_.t_power if self.plan_.loss == "student" else None
         return assign(codes, self.cluster_centers_.astype(codes.dtype), t_power=t_power)
 
     def predict(self, X):

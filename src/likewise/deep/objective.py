@@ -1,7 +1,7 @@
 """The loss of one step: of rows and their targets, of answers of one kind, or of both together.
 
-    rows       kl KL(P || Q) + r |x - decode(encode(x))|^2 + sizes + difficulty
-    answers    weight * mean over those of the step; for must-links + r |x - decode(encode(x))|^2
+    rows       kl KL(P || Q) + |x - decode(encode(x))|^2 + sizes + difficulty
+    answers    weight * mean over those of the step; for must-links + |x - decode(encode(x))|^2
     together   rows + pairs + triples
 
 Apart, each answer is seen once in an epoch, among its own kind; together, an answer counts as much
@@ -12,11 +12,12 @@ Reference: zhang2021, zhang2025. The way together is ours; zhang2021 steps apart
 import torch
 
 from likewise.deep import losses
+from likewise.deep.batches import Answers, batch_of_answers, n_steps_of
 from likewise.deep.distributed import World
+from likewise.deep.fit_settings import Settings
 from likewise.deep.images import warp
-from likewise.deep.plans import Answers, batch_of_answers, n_steps_of
-from likewise.deep.settings import Settings
 
+DIFFICULTY_WEIGHT = 0.1  # of `ease`: a user who wants more of it doubles `ease` itself
 RULES = {
     "must_link": losses.must_link_loss,
     "cannot_link": losses.cannot_link_loss,
@@ -60,7 +61,7 @@ class Objective:
         if kind == "must_link":
             counts = (self.answers[kind].weights[chosen] > 0).repeat(2)
             error = ((back - target).square().mean(dim=1) * counts).mean()
-            loss = loss + 2 * self.settings.reconstruction_weight / share * error
+            loss = loss + 2 / share * error
         return loss
 
     def rows_of(self, kind: str, chosen):
@@ -78,13 +79,13 @@ class Objective:
 
     def row_loss(self, at, back, target, q):
         settings = self.settings
-        loss = settings.reconstruction_weight * (back - target).square().mean()
+        loss = (back - target).square().mean()
         if settings.kl_weight:
             loss = loss + settings.kl_weight * losses.kl_loss(self.target[at], q)
         if settings.size_weight:
             loss = loss + settings.size_weight * losses.size_loss(q)
         if self.ease is not None:
-            loss = loss + settings.difficulty_weight * losses.difficulty_loss(q, self.ease[at])
+            loss = loss + DIFFICULTY_WEIGHT * losses.difficulty_loss(q, self.ease[at])
         return loss
 
     def answer_loss(self, kind: str, codes, q, first: int, chosen):

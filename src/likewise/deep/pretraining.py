@@ -12,11 +12,11 @@ takes hours on a CPU; the short one reaches codes of the same use in minutes.
 import torch
 from torch.nn import functional as F
 
+from likewise.deep.batches import plan_rows
 from likewise.deep.distributed import World, wrap
+from likewise.deep.fit_settings import Settings
 from likewise.deep.images import draw_warps, warp
 from likewise.deep.networks import Autoencoder, start_weights
-from likewise.deep.plans import plan_rows
-from likewise.deep.settings import Settings
 from likewise.deep.steps import adam, descent, make_step, set_rate
 from likewise.progress import track
 
@@ -43,33 +43,36 @@ def mending_loss(model, rows, settings: Settings):
     return loss_of
 
 
-def shuffled_epochs(model: Autoencoder, rows, settings: Settings, generator, world: World):
-    """The optimizer, and a function that runs one epoch, by its number, and returns its loss."""
-    by_layer = settings.pretraining == "layer-wise"
-    make_optimizer = descent if by_layer else adam
-    optimizer = make_optimizer(model.parameters(), RATE if by_layer else settings.learning_rate)
+def pretraining_optimizer(model: Autoencoder, settings: Settings):
+    if settings.pretraining == "layer-wise":
+        return descent(model.parameters(), RATE)
+    return adam(model.parameters(), settings.learning_rate)
+
+
+def make_pretraining_epoch(
+    model: Autoencoder, optimizer, rows, settings: Settings, generator, world: World
+):
+    """A function that runs one epoch, by its number."""
     loss_of = mending_loss(wrap(model, world), rows, settings)
     noise = torch.Generator(rows.device)
     step = None
 
-    def run(epoch: int):
+    def run_epoch(epoch: int) -> None:
         nonlocal step
-        if by_layer:
+        if settings.pretraining == "layer-wise":
             set_rate(optimizer, falling_rate(epoch, settings.pretraining_epochs))
         plan = plan_rows(len(rows), settings.batch_size, generator, world).to(rows.device)
         warps = draw_warps(plan.numel(), generator).to(rows.device)
         warps = warps.reshape(*plan.shape, -1)
         noise.manual_seed(int(torch.randint(2**31, (), generator=generator)) + world.rank)
-        total = torch.zeros((), device=rows.device)
         for at, how in zip(plan, warps):
             damage = draw_drops((len(at), rows.shape[1]), MASKED, noise)
             if step is None:
                 captured = rows.is_cuda and world.is_alone
                 step = make_step(loss_of, optimizer, (at, how, damage), captured=captured)
-            total += step(at, how, damage)
-        return float(total) / len(plan)
+            step(at, how, damage)
 
-    return optimizer, run
+    return run_epoch
 
 
 def train_layer_wise(model: Autoencoder, rows, n_epochs: int, generator) -> None:

@@ -7,8 +7,8 @@ from numpy.testing import assert_array_equal
 torch = pytest.importorskip("torch")
 
 from likewise import Constraints, constraint_prices  # noqa: E402
-from likewise.deep import filtering  # noqa: E402
-from likewise.deep.filtering import filter_pairs, keep_by_price  # noqa: E402
+from likewise.deep import pair_filter  # noqa: E402
+from likewise.deep.pair_filter import filter_pairs, keep_by_price  # noqa: E402
 from likewise.duals import centroids  # noqa: E402
 from likewise.duals.pairs import pairs_of  # noqa: E402
 from likewise.kernels import sq_distances  # noqa: E402
@@ -45,16 +45,16 @@ def lagrangian(codes, centers, pairs, multipliers):
     """What the points cost at best under these multipliers: never above the exact bound."""
     costs = sq_distances(codes[pairs.points], centers)
     penalized = costs + centroids.penalties(multipliers, pairs, pairs.incidence)
-    return penalized.min(axis=1).sum() + centroids.constant(multipliers, pairs, filtering.EPS)
+    return penalized.min(axis=1).sum() + centroids.constant(multipliers, pairs, pair_filter.EPS)
 
 
 def test_climbing_goes_on_from_the_last_prices_towards_the_exact_ones(seed, monkeypatch):
     codes, centers, answers = draw(seed)
     pairs = pairs_of(answers)
     costs = sq_distances(codes[pairs.points], centers)
-    exact = centroids.price_by_lp(costs, pairs, filtering.EPS).bound
-    monkeypatch.setattr(filtering, "LARGEST_PROGRAM", 0)
-    monkeypatch.setattr(filtering, "N_CLIMBS", 10)
+    exact = centroids.price_by_lp(costs, pairs, pair_filter.EPS).bound
+    monkeypatch.setattr(pair_filter, "LARGEST_PROGRAM", 0)
+    monkeypatch.setattr(pair_filter, "N_CLIMBS", 10)
     reached, multipliers = [float(costs.min(axis=1).sum())], None
     for _ in range(6):
         _, multipliers = filter_pairs(codes[pairs.points], centers, pairs, 0.5, multipliers)

@@ -1,0 +1,161 @@
+"""How the network is trained: one frozen record, and the published ways of training by name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+import numpy as np
+from sklearn.utils.validation import check_scalar
+
+from likewise.cluster.checks import check_choice
+
+LOSSES = ("angular", "student")
+SCHEDULES = ("short", "layer-wise", "none")
+WEIGHTS = (
+    "must_link_weight",
+    "cannot_link_weight",
+    "triple_weight",
+    "kl_weight",
+    "size_weight",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingPlan:
+    """How :class:`DeepConstrainedClustering` trains: what is learned, in which steps, how long.
+
+    Give one as `training`. ``TrainingPlan()`` is the default, ``TrainingPlan.named("zhang2021")``
+    a published way. A plan is checked when it is made, and never changes.
+
+    Parameters
+    ----------
+    loss : {"angular", "student"}, default="angular"
+        What a pair of codes is judged by. "angular": the angle between codes on the unit sphere;
+        the centers follow their codes. "student": Student-t assignments to centers that are
+        trained too, as in the papers.
+    t_power : {1, 2}, default=1
+        Power of Student's t: 1 as in the papers, 2 as in the code of zhang2021, which is sharper.
+    pretraining : {"short", "layer-wise", "none"}, default="short"
+        How codes are learned before clusters: the whole network at once, or the papers' schedule
+        layer by layer, which takes many times longer.
+    pretraining_epochs : int, default=None
+        Passes over the rows in pretraining; None is 30, layer-wise 500 (and 300 for each layer).
+    must_link_weight, cannot_link_weight : float, default=1.0
+        Weight of the mean loss of each kind of pairs. Raising both fits the pairs more closely,
+        and the rows less.
+    triple_weight : float, default=1.0
+        The same for triples: odd_one_out, closer and undecided.
+    kl_weight : float, default=0.1
+        Weight of certain assignments. Raising it trusts the clusters that codes form by themselves.
+    size_weight : float, default=0.0
+        Weight of equal cluster sizes.
+    answers_apart : bool, default=True
+        Whether rows and each kind of answers have steps of their own, in turn, as in the papers:
+        steadier with wrong pairs. False learns from rows and answers in every step, and from each
+        answer as much as from any other; try it with triples, or clusters of unequal sizes.
+    drop_share : float, default=None
+        The `drop_share` of the estimator where that has none of its own.
+    batch_size : int, default=None
+        Rows per step. Larger is faster on a GPU, and learns less per epoch. None is a hundredth of
+        the rows, at least 64 and at most 512.
+    learning_rate : float, default=0.001
+        Of Adam. Raising it learns faster, until training diverges.
+    decay : bool, default=True
+        Whether the learning rate falls to 0 over `max_epochs`, so that clusters settle.
+    max_epochs : int, default=80
+        Passes over the rows while clusters form; 0 is k-means on the codes.
+    tol : float, default=0.001
+        Training ends when a smaller share of the rows than this changes its cluster in an epoch.
+
+    References
+    ----------
+    zhang2021, randel2021, zhang2025
+
+    See Also
+    --------
+    DeepConstrainedClustering : What it is for.
+
+    Examples
+    --------
+    >>> from likewise.deep import TrainingPlan
+    >>> TrainingPlan.named("zhang2021").max_epochs
+    500
+    >>> TrainingPlan.named("zhang2021", max_epochs=150).max_epochs
+    150
+    """
+
+    loss: str = "angular"
+    t_power: int = 1
+    pretraining: str = "short"
+    pretraining_epochs: int | None = None
+    must_link_weight: float = 1.0
+    cannot_link_weight: float = 1.0
+    triple_weight: float = 1.0
+    kl_weight: float = 0.1
+    size_weight: float = 0.0
+    answers_apart: bool = True
+    drop_share: float | None = None
+    batch_size: int | None = None
+    learning_rate: float = 1e-3
+    decay: bool = True
+    max_epochs: int = 80
+    tol: float = 1e-3
+
+    def __post_init__(self):
+        whole, number = (int, np.integer), (int, float, np.number)
+        check_choice("loss", self.loss, LOSSES)
+        check_choice("pretraining", self.pretraining, SCHEDULES)
+        check_scalar(self.t_power, "t_power", whole, min_val=1, max_val=2)
+        for name in (*WEIGHTS, "tol"):
+            check_scalar(getattr(self, name), name, number, min_val=0)
+        check_scalar(
+            self.learning_rate, "learning_rate", number, min_val=0, include_boundaries="neither"
+        )
+        check_scalar(self.max_epochs, "max_epochs", whole, min_val=0)
+        if self.pretraining_epochs is not None:
+            check_scalar(self.pretraining_epochs, "pretraining_epochs", whole, min_val=0)
+        if self.batch_size is not None:
+            check_scalar(self.batch_size, "batch_size", whole, min_val=1)
+        check_drop_share(self.drop_share)
+
+    @classmethod
+    def named(cls, name: str, **changes) -> "TrainingPlan":
+        """The plan of a name, with some of its fields changed.
+
+        Parameters
+        ----------
+        name : {"default", "zhang2021", "randel2021"}
+            The last is "zhang2021" with ``drop_share=0.7``, the best of its table on MNIST.
+        **changes
+            Fields to change.
+
+        Returns
+        -------
+        TrainingPlan
+        """
+        check_choice("training", name, tuple(PLANS))
+        return replace(PLANS[name], **changes)
+
+
+def check_drop_share(drop_share) -> None:
+    if drop_share is not None:
+        check_scalar(drop_share, "drop_share", (int, float, np.number), min_val=0, max_val=1)
+
+
+# zhang2021 and its released code: the weight of must-links is the one of MNIST (Fashion-MNIST: 1).
+ZHANG2021 = TrainingPlan(
+    loss="student",
+    t_power=2,
+    pretraining="layer-wise",
+    must_link_weight=0.1,
+    batch_size=256,
+    decay=False,
+    max_epochs=500,
+)
+PLANS: Mapping[str, TrainingPlan] = MappingProxyType(
+    {
+        "default": TrainingPlan(),
+        "zhang2021": ZHANG2021,
+        "randel2021": replace(ZHANG2021, drop_share=0.7),
+    }
+)
