@@ -307,3 +307,33 @@ def test_the_demo_does_its_job_and_leaves_the_files_it_names(tmp_path, capsys):
     written = {"digits.png", "answers.csv", "digits.likewise", "report.html"}
     assert {path.name for path in (tmp_path / "demo").iterdir()} == written
     assert stdout.splitlines()[-1].endswith(str(tmp_path / "demo" / "report.html"))
+
+
+@pytest.mark.parametrize("ending", [".pkl", ".joblib", ".csv", ".JSON", ".npz"])
+def test_a_model_file_that_ends_like_another_format_is_refused_before_the_work(
+    iris, capsys, ending
+):
+    model = iris / f"m{ending}"
+    source = ("cluster", iris / "iris.csv", "-k", 3, "-o", iris / "out.csv")
+    code, _, stderr = run(capsys, *source, "--model", model)
+    assert code == 1
+    assert "ends like a file of another format" in stderr
+    assert "m.likewise" in stderr
+    assert not (iris / "out.csv").exists()
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "npy"])
+def test_apply_says_that_the_model_comes_first(iris, capsys, ending):
+    model, rows = iris / "m.likewise", iris / f"iris.{ending}"
+    source = ("cluster", rows, "-k", 3, "-o", iris / "out.csv", "--model", model)
+    assert run(capsys, *source)[0] == 0
+    code, stdout, stderr = run(capsys, "apply", rows, model, "-o", "-")
+    assert (code, stdout) == (2, "")
+    assert stderr.count("\n") == 1
+    assert f"the model comes first. Try likewise apply {model} {rows}" in stderr
+
+
+def test_more_clusters_than_rows_are_one_line(iris, capsys):
+    code, _, stderr = run(capsys, "cluster", iris / "iris.csv", "-k", 500, "-o", "-")
+    assert code == 1
+    assert "likewise: n_clusters=500 is more than the rows of X, n_samples=150." in stderr

@@ -10,15 +10,19 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from likewise import ITML, Constraints, GuidedClustering
+from likewise import ITML, Constraints, GuidedClustering, load_model, save_model
 from likewise.datasets import load_digits, load_iris, load_wine
 from likewise.evaluation import beats, free_row_score, mean_and_error
 from likewise.guided import fit_scaler, spaces
 from likewise.guided.clustering import rank_doubtful
 from likewise.guided.spaces import AS_THEY_ARE, beats_the_features, share_about_new_rows
+from likewise.report import write_report
 from likewise.scale.blocks import as_blocks
 from likewise.scale.learning import sample_rows
 
@@ -347,3 +351,49 @@ def test_one_cluster_and_duplicated_rows_are_no_trouble():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         GuidedClustering(random_state=0).fit(X)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: PCA(2),
+        lambda: make_pipeline(StandardScaler(), ITML(random_state=0)),
+        lambda: make_pipeline(PCA(3), make_pipeline(ITML(random_state=0), PCA(2))),
+        lambda: KBinsDiscretizer(3, encode="onehot", quantile_method="averaged_inverted_cdf"),
+        lambda: StandardScaler().set_output(transform="pandas"),
+    ],
+    ids=["PCA", "pipeline", "pipelines", "sparse", "pandas"],
+)
+def test_any_estimator_with_transform_is_a_learner(make, tmp_path):
+    wine = load_wine()
+    answers = Constraints.from_labels(wine.y, n_pairs=60, random_state=0)
+    model = GuidedClustering(3, learner=make(), random_state=0).fit(wine.X, constraints=answers)
+    assert adjusted_rand_score(wine.y, model.labels_) > 0.6
+    assert isinstance(model.transform(wine.X), np.ndarray)
+    assert np.mean(model.predict(wine.X) == model.labels_) > 0.9
+    write_report(tmp_path / "report.html", model, wine.X, constraints=answers)
+
+
+def test_the_answers_reach_the_step_that_learns_from_them():
+    wine = load_wine()
+    answers = Constraints.from_labels(wine.y, n_pairs=60, random_state=0)
+    alone, piped = (
+        GuidedClustering(3, learner=learner, random_state=0).fit(wine.X, constraints=answers)
+        for learner in (ITML(random_state=0), make_pipeline(ITML(random_state=0)))
+    )
+    assert alone.pulls_.any()
+    assert_array_equal(piped.pulls_, alone.pulls_)
+    assert_array_equal(piped.labels_, alone.labels_)
+
+
+def test_a_pipeline_as_learner_is_saved_and_loaded(tmp_path):
+    wine = load_wine()
+    learner = make_pipeline(StandardScaler(), ITML(random_state=0))
+    model = GuidedClustering(3, learner=learner, random_state=0).fit(wine.X)
+    save_model(model, tmp_path / "m.likewise")
+    assert_array_equal(load_model(tmp_path / "m.likewise").predict(wine.X), model.predict(wine.X))
+
+
+def test_more_clusters_than_rows_are_refused_in_one_line_of_ours():
+    with pytest.raises(ValueError, match="n_clusters=500 is more than the rows of X, n_samples=3"):
+        GuidedClustering(500).fit([[0.0], [1.0], [2.0]])

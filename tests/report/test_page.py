@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.cluster import KMeans
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from likewise import ITML, GuidedClustering
 from likewise.constraints import Constraints
 from likewise.report import write_report
 from likewise.report.questions import Question
@@ -142,7 +147,7 @@ def test_questions_can_be_given(told):
     assert "Because." in text
     assert "Do row 1 and row 5 belong together?" in text
     assert "Which of row 0, row 1 and row 4 is odd?" in text
-    assert "Nothing: " in section(told(model, X, constraints=c, questions=[]), "next")
+    assert "Nothing left to ask: " in section(told(model, X, constraints=c, questions=[]), "next")
 
 
 @pytest.mark.parametrize("rows", [(1,), (0, 6), (-1, 2), (0, 1, 2, 3)], ids=str)
@@ -242,3 +247,42 @@ def test_words_and_dots_stand_out_from_what_is_behind_them(theme):
 )
 def test_not_quite_all_never_reads_as_all(share, words):
     assert percent(share) == words
+
+
+@pytest.mark.parametrize("make", [ITML, lambda: KMeans(2), lambda: make_pipeline(KMeans(2))])
+def test_a_report_of_another_estimator_is_refused_in_one_line(make, told, tmp_path):
+    X = np.arange(12.0).reshape(6, 2)
+    model = make().fit(X)
+    words = rf"about a fitted GuidedClustering, not a {type(model).__name__}. Fit one to the same"
+    with pytest.raises(TypeError, match=words):
+        told(model, X)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_report_of_a_pipeline_says_what_to_give_and_that_works(told):
+    X = np.random.RandomState(0).normal(size=(20, 2))
+    model = make_pipeline(StandardScaler(), GuidedClustering(2, random_state=0)).fit(X)
+    with pytest.raises(TypeError, match=r"not a Pipeline. Give its last step, model\[-1\]"):
+        told(model, X)
+    assert told(model[-1], model[:-1].transform(X)).startswith("<!doctype html>")
+
+
+def test_a_report_needs_a_fitted_model_and_its_own_rows(told):
+    X = np.random.RandomState(0).normal(size=(20, 2))
+    with pytest.raises(NotFittedError, match=r"not fitted yet. Call fit first"):
+        told(GuidedClustering(2), X)
+    model = GuidedClustering(2, random_state=0).fit(X)
+    for rows in (X[:7], np.vstack([X, X])):
+        with pytest.raises(
+            ValueError, match=rf"X has {len(rows)} rows, but the model was fitted to"
+        ):
+            told(model, rows)
+    with pytest.raises(ValueError, match="expecting 2 features"):
+        told(model, X[:, :1])
+
+
+def test_a_report_says_when_nothing_is_left_to_ask(told):
+    X = np.array([[0.0], [0.1], [9.0], [9.1]])
+    answers = Constraints.from_partial_labels([0, 0, 1, 1])
+    model = GuidedClustering(2, random_state=0).fit(X, constraints=answers)
+    assert "Nothing left to ask" in told(model, X, constraints=answers)

@@ -10,6 +10,20 @@ import click
 
 from likewise.cli.options import FRONT_DOOR
 
+OTHER_FORMATS = (
+    *(".pkl", ".pickle", ".joblib", ".onnx", ".pt", ".pth", ".h5", ".hdf5"),
+    *(".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".npy", ".npz", ".html", ".htm"),
+)
+
+
+def check_model_first(model: str, data: str) -> None:
+    """The model and the rows in the wrong order are told apart by their endings."""
+    is_rows = Path(model).suffix.lower() in (".csv", ".parquet", ".npy")
+    if is_rows and Path(data).suffix.lower() not in (".csv", ".parquet", ".npy"):
+        raise click.UsageError(
+            f"{model} holds rows: the model comes first. Try likewise apply {data} {model}."
+        )
+
 
 def check_output(output: str | None, data: str) -> str:
     """Where the clusters go; refuse before the work what could not be written after it."""
@@ -30,6 +44,11 @@ def check_output(output: str | None, data: str) -> str:
 def check_side_files(report: str | None, model: str | None) -> None:
     if report is not None and Path(report).suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"--report {report} must end in .html.")
+    if model is not None and Path(model).suffix.lower() in OTHER_FORMATS:
+        raise ValueError(
+            f"--model {model} ends like a file of another format. A model file is written by "
+            f"likewise for likewise: try {Path(model).stem}.likewise."
+        )
     for path in (report, model):
         if path is not None and not Path(path).absolute().parent.is_dir():
             raise ValueError(f"{Path(path).parent} does not exist. Make the folder first.")

@@ -11,6 +11,7 @@ from likewise.cli.checks import (
     check_engine,
     check_files,
     check_method,
+    check_model_first,
     check_output,
     check_side_files,
 )
@@ -395,6 +396,7 @@ def apply(
     gives other names for them. Rows without names (.npy) must have the same columns in the same
     order.
     """
+    check_model_first(model, data)
     output = check_output(output, data)
     check_files({"MODEL": model, "DATA": data}, {"-o": output})
     from likewise.files.row_file import read_rows, write_clusters

@@ -14,9 +14,14 @@ def check_settings(estimator, n_samples: int) -> None:
     for name in ("n_clusters", "n_init", "max_iter"):
         check_scalar(getattr(estimator, name), name, (int, np.integer), min_val=1)
     check_scalar(estimator.tol, "tol", (int, float, np.number), min_val=0)
-    if n_samples < estimator.n_clusters:
+    check_enough_rows(estimator.n_clusters, n_samples)
+
+
+def check_enough_rows(n_clusters: int, n_samples: int) -> None:
+    """One error where there are more clusters than rows."""
+    if n_clusters > n_samples:
         raise ValueError(
-            f"n_samples={n_samples} should be >= n_clusters={estimator.n_clusters}. "
+            f"n_clusters={n_clusters} is more than the rows of X, n_samples={n_samples}. "
             "Lower n_clusters, or give more rows."
         )
 

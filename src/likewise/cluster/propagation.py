@@ -38,7 +38,7 @@ from sklearn.utils.validation import check_is_fitted, check_scalar
 from likewise.cluster.checks import warn_conflicts
 from likewise.cluster.counting import choose_n_clusters
 from likewise.cluster.kernel_kmeans import one_hot
-from likewise.constraints import Constraints, check_constraints, warn_unused
+from likewise.constraints import Constraints, check_constraints, fit_and_label, warn_unused
 from likewise.evaluation import honored_answers
 from likewise.kernels import (
     choose_landmarks,
@@ -181,7 +181,7 @@ class GraphPropagation(ClusterMixin, BaseEstimator):
         X = self._validate(X, reset=True)
         n = X.shape[0]
         self._check_settings(n)
-        constraints = check_constraints(constraints, n_samples=n)
+        constraints = check_constraints(constraints, n_samples=n, y=y)
         self.n_answers_used_ = warn_unused(self, constraints, used=("must_link", "cannot_link"))
         pairs = constraints.positions("must_link", "cannot_link")
         counted = constraints.subset(pairs[constraints.weights[pairs] > 0])
@@ -212,6 +212,8 @@ class GraphPropagation(ClusterMixin, BaseEstimator):
         self.violated_ = np.flatnonzero(honored_answers(constraints, self.labels_) == 0)
         self._warn(spread, known)
         return self
+
+    fit_predict = fit_and_label
 
     def predict(self, X):
         """The cluster of each row: the largest membership.

@@ -19,7 +19,7 @@ from likewise.evaluation.held_out import (
     mean_and_error,
 )
 from likewise.evaluation.satisfaction import Satisfaction, honored_answers, satisfaction_score
-from likewise.evaluation.search import AnswerSearchCV
+from likewise.evaluation.search import AnswerSearchCV, fit_keywords
 from likewise.evaluation.select import (
     MIN_HELD_OUT,
     Rule,
@@ -41,6 +41,7 @@ __all__ = [
     "beats",
     "count_judged",
     "cross_credits",
+    "fit_keywords",
     "free_row_score",
     "held_out_accuracy",
     "highest_mean",

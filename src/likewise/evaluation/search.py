@@ -242,20 +242,20 @@ def _with_params(estimator, params: dict):
 
 def _fit(estimator, X, y, constraints):
     """Fit in place; the labels of a clusterer, None of anything else."""
-    keywords = {} if constraints is None else _fit_keywords(estimator, constraints)
+    keywords = {} if constraints is None else fit_keywords(estimator, constraints)
     if is_clusterer(estimator):
         return estimator.fit_predict(X, y, **keywords)
     estimator.fit(X, y, **keywords)
     return None
 
 
-def _fit_keywords(estimator, constraints: Constraints) -> dict[str, Constraints]:
+def fit_keywords(estimator, constraints: Constraints) -> dict[str, Constraints]:
     """``constraints=`` where fit takes it; in a pipeline ``step__constraints=`` for such steps."""
     if isinstance(estimator, Pipeline):
         return {
             f"{name}__{keyword}": value
             for name, step in estimator.steps
-            for keyword, value in _fit_keywords(step, constraints).items()
+            for keyword, value in fit_keywords(step, constraints).items()
         }
     takes_them = hasattr(estimator, "fit") and has_fit_parameter(estimator, "constraints")
     return {"constraints": constraints} if takes_them else {}

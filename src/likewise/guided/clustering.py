@@ -18,12 +18,14 @@ from sklearn.base import (
     clone,
 )
 from sklearn.cluster import KMeans
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from likewise.cluster import PCKMeans, choose_n_clusters
+from likewise.cluster.checks import check_enough_rows
 from likewise.constraints import Constraints, check_constraints, fit_and_label
-from likewise.evaluation import honored_answers, satisfaction_score
+from likewise.evaluation import fit_keywords, honored_answers, satisfaction_score
 from likewise.guided.account import GuidedReport
 from likewise.guided.preparation import PREPARATIONS, fit_reducer, fit_scaler
 from likewise.guided.spaces import Choice, choose_space
@@ -53,7 +55,8 @@ class GuidedClustering(
         apart bound it from below.
     learner : "auto" or estimator, default="auto"
         "auto" tries several learned spaces and chooses by held-out answers, the features as they
-        are among them. An estimator with ``transform`` is used as it is given.
+        are among them. Any estimator with ``transform`` is used as it is given; the answers go
+        to it, or to the steps of a pipeline, where ``fit`` takes constraints.
     preparation : {"auto", "none", "standardize"}, default="auto"
         What is done to the features first. "auto" standardizes them only if a few of them dominate
         the variance.
@@ -163,6 +166,8 @@ class GuidedClustering(
         seed = self.random_state
         if not isinstance(seed, (int, np.integer)):  # a number is kept: k-means alone starts alike
             seed = check_random_state(seed).randint(2**31 - 1)
+        if self.n_clusters != "auto":
+            check_enough_rows(self.n_clusters, X.shape[0])
         rows = sample_rows(X.shape[0], FIT_ROWS, answers.touched_rows(), seed)
         X_rows = X.take(rows, n_jobs=self.n_jobs)
         if is_given_in_blocks:
@@ -287,9 +292,9 @@ class GuidedClustering(
         if self.learner_ is None:
             return X
         trusted = np.arange(answers.n_answers) if trusted is None else trusted
-        self.learner_.fit(X, constraints=answers.subset(trusted))
-        self.pulls_[trusted] = getattr(self.learner_, "duals_", 0.0)
-        return self.learner_.transform(X)
+        self.learner_.fit(X, **fit_keywords(self.learner_, answers.subset(trusted)))
+        self.pulls_[trusted] = pulls_of(self.learner_)
+        return map_densely(self.learner_, X)
 
     def _prepared(self, X):
         """Rows as dense features, standardized where that was decided."""
@@ -299,7 +304,7 @@ class GuidedClustering(
 
     def _map_rows(self, X):
         X = self._prepared(X)
-        return X if self.learner_ is None else self.learner_.transform(X)
+        return X if self.learner_ is None else map_densely(self.learner_, X)
 
     def _complete(self, X: Blocks, rows: np.ndarray, placed: "Placed", map_rows) -> np.ndarray:
         """The labels of the rows that were clustered, and of all others by the nearest center."""
@@ -357,6 +362,18 @@ def rank_doubtful(credits: np.ndarray, honored: np.ndarray, pulls: np.ndarray) -
     unseen = np.nan_to_num(credits, nan=0.5)
     doubtful = np.flatnonzero((honored == 0) & (unseen <= 0.5))
     return doubtful[np.lexsort((-pulls[doubtful], unseen[doubtful]))]
+
+
+def map_densely(learner, X) -> np.ndarray:
+    """Rows in the space of a learner as an array, also where it returns a frame or CSR."""
+    Z = learner.transform(X)
+    return Z.toarray() if issparse(Z) else np.asarray(Z)
+
+
+def pulls_of(learner) -> np.ndarray | float:
+    """The duals of a fitted learner, one an answer, or of a pipeline's last step that has any."""
+    steps = [step for _, step in learner.steps] if isinstance(learner, Pipeline) else [learner]
+    return next((step.duals_ for step in reversed(steps) if hasattr(step, "duals_")), 0.0)
 
 
 def share_honored(answers: Constraints, labels: np.ndarray, Z: np.ndarray) -> float:

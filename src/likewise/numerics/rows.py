@@ -1,4 +1,4 @@
-"""Rows that an estimator can compute with: finite, and with squares that are floats too."""
+"""Rows that an estimator can compute with: finite numbers, and with squares that are floats too."""
 
 import numpy as np
 from scipy import sparse
@@ -10,8 +10,17 @@ LARGEST_SINGLE = 1e15  # the same of float32, where it is computed with as it is
 
 
 def validate_rows(estimator, X, **settings):
-    """X as scikit-learn's ``validate_data`` returns it, if its numbers can be squared."""
-    X = validate_data(estimator, X, **settings)
+    """X as scikit-learn's ``validate_data`` returns it, if its numbers can be squared.
+
+    A column that holds no numbers is named in one line.
+    """
+    try:
+        X = validate_data(estimator, X, **settings)
+    except (TypeError, ValueError) as error:
+        problem = None if "feature names" in str(error) else describe_text_column(X)
+        if problem is None:
+            raise
+        raise ValueError(problem) from None
     check_scale(X, is_fit=settings.get("reset", True))
     return X
 
@@ -33,3 +42,31 @@ def check_scale(X, *, is_fit: bool = True, single: bool = False) -> None:
             f"X has no number larger than {largest:g}, and below {SMALLEST:g} squares vanish. "
             "Multiply X by a constant, or standardize it."
         )
+
+
+def describe_text_column(X) -> str | None:
+    """The first cell of X that is no number, by its column and row; None where all are."""
+    if sparse.issparse(X) or np.ndim(X) != 2:
+        return None
+    has_names = hasattr(X, "columns")
+    cells = X if has_names else np.asarray(X, dtype=object)
+    for name in X.columns if has_names else range(cells.shape[1]):
+        column = np.asarray(cells[name] if has_names else cells[:, name], dtype=object)
+        for row, cell in enumerate(column):
+            if not _is_number(cell, is_named=has_names):
+                return (
+                    f"Column {name!r} of X holds {cell!r} in row {row}, which is no number. Leave "
+                    "the column out, or turn it into numbers first, say by OneHotEncoder."
+                )
+    return None
+
+
+def _is_number(cell, *, is_named: bool) -> bool:
+    """Whether a cell can be made a float; what an array holds besides text is not ours to judge."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    except TypeError:
+        return not is_named
+    return True

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from likewise.constraints import Constraints, check_constraints
 from likewise.report.picture import brightness_range, check_images
 from likewise.report.sections import hardest_pulled
-from likewise.report.view import look, typical_rows
+from likewise.report.view import check_model, look, typical_rows
 
 N_COLORS = 10
 
@@ -86,7 +86,7 @@ def plot_pulls(model, constraints: Constraints, *, ax: Axes | None = None) -> Ax
     >>> plot_pulls(model, answers).get_xlabel()
     'pull'
     """
-    constraints = check_constraints(constraints, n_samples=model.report_.n_rows)
+    constraints = check_constraints(constraints, n_samples=check_model(model).n_rows)
     positions = hardest_pulled(model, constraints)
     ax = plt.subplots(layout="constrained")[1] if ax is None else ax
     colors = ["C3" if position in model.violated_ else "C0" for position in positions]
@@ -123,7 +123,7 @@ def plot_trials(model, *, ax: Axes | None = None) -> Axes:
     >>> plot_trials(model).get_title()
     'what was tried'
     """
-    report = model.report_
+    report = check_model(model)
     ax = plt.subplots(layout="constrained")[1] if ax is None else ax
     errors = np.nan_to_num(report.trial_errors)
     for i, (score, error) in enumerate(zip(report.trial_scores, errors)):
@@ -162,7 +162,7 @@ def plot_typical_rows(model, X, images, *, n_rows: int = 10) -> Figure:
     >>> len(plot_typical_rows(model, X, X.reshape(-1, 8, 8), n_rows=3).axes)
     12
     """
-    images = check_images(images, model.report_.n_rows)
+    images = check_images(images, check_model(model).n_rows)
     view = look(model, X)
     size = (0.7 * n_rows + 0.5, 0.75 * model.n_clusters_)
     figure, axes = plt.subplots(

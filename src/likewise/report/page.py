@@ -16,7 +16,7 @@ from likewise.report.markup import Markup, element, join
 from likewise.report.questions import border_questions, check_questions
 from likewise.report.row_cards import RowCards
 from likewise.report.sections import Section
-from likewise.report.view import look
+from likewise.report.view import check_model, look
 
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
@@ -85,7 +85,7 @@ def write_report(
     ...     Path(folder, "iris.html").read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    report = model.report_
+    report = check_model(model, X)
     if constraints is not None:
         constraints = check_constraints(constraints, n_samples=report.n_rows)
     cards = RowCards.of(report.n_rows, constraints, ids=ids, images=images, texts=texts)

@@ -10,7 +10,10 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
+from sklearn.utils.validation import _num_samples
 
 from likewise.scale.learning import sample_rows
 from likewise.selection.landscape import take_rows
@@ -35,9 +38,27 @@ class View(NamedTuple):
     map_after: np.ndarray  # (p, 2)
 
 
+def check_model(model, X=None):
+    """The report of a fitted model, or one error: another estimator, not fitted, or other rows."""
+    if not hasattr(model, "report_"):
+        name, way_out = type(model).__name__, "Fit one to the same rows and answers."
+        if name == "GuidedClustering":
+            raise NotFittedError("This GuidedClustering is not fitted yet. Call fit first.")
+        if isinstance(model, Pipeline) and hasattr(model[-1], "report_"):
+            way_out = "Give its last step, model[-1], and the rows it saw: model[:-1].transform(X)."
+        raise TypeError(f"A report tells about a fitted GuidedClustering, not a {name}. {way_out}")
+    n_fitted = model.report_.n_rows
+    if X is not None and _num_samples(X) != n_fitted:
+        raise ValueError(
+            f"X has {_num_samples(X)} rows, but the model was fitted to {n_fitted}. "
+            "Give the rows it was fitted to."
+        )
+    return model.report_
+
+
 def look(model, X, *, wanted=(), feature_names=None) -> View:
     """Take a sample of rows, always with those that are `wanted`, and flatten both spaces."""
-    report = model.report_
+    report = check_model(model, X)
     wanted = np.unique(np.asarray(wanted, dtype=int))
     rows = sample_rows(report.n_rows, MAX_ROWS, wanted, SEED)
     points = sample_rows(len(rows), MAX_POINTS, np.searchsorted(rows, wanted), SEED)

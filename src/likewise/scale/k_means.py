@@ -19,6 +19,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from likewise.cluster.checks import check_enough_rows
 from likewise.constraints import fit_and_label, refuse_answers_as_y
 from likewise.numerics.array_maps import assign_rows, cluster_sums, is_array_elsewhere
 from likewise.numerics.rows import validate_rows
@@ -120,10 +121,7 @@ class BlockKMeans(ClusterMixin, BaseEstimator):
         refuse_answers_as_y(y, "BlockKMeans takes no constraints=; the learner of its rows may.")
         self._check_settings()
         blocks = self._as_blocks(X, reset=True)
-        if blocks.shape[0] < self.n_clusters:
-            raise ValueError(
-                f"n_samples={blocks.shape[0]} should be >= n_clusters={self.n_clusters}."
-            )
+        check_enough_rows(self.n_clusters, blocks.shape[0])
         found = lloyd(
             blocks,
             self._start(blocks),

@@ -18,6 +18,7 @@ from array_api_compat import array_namespace
 from sklearn.utils import check_random_state
 
 from likewise.constraints import check_constraints
+from likewise.evaluation import fit_keywords
 from likewise.files.atomic_file import replacing
 from likewise.files.row_file import write_npy_header
 from likewise.numerics.array_maps import is_array_elsewhere
@@ -56,7 +57,7 @@ def fit(
     Parameters
     ----------
     learner : estimator
-        With ``fit(X, constraints=...)``. It is fitted itself, and returned.
+        It is fitted itself, and returned. The answers go where ``fit`` takes constraints.
     X : array-like, CSR, path, Dask array or Blocks
         As for `as_blocks`.
     y : None
@@ -95,7 +96,8 @@ def fit(
     seed = check_random_state(random_state).randint(2**31 - 1)
     n_rows = max(n_rows, getattr(learner, "n_landmarks", None) or 0)
     rows = sample_rows(blocks.shape[0], n_rows, answers.touched_rows(), seed)
-    learner.fit(blocks.take(rows, n_jobs=n_jobs), constraints=answers.restrict(rows))
+    keywords = fit_keywords(learner, answers.restrict(rows))
+    learner.fit(blocks.take(rows, n_jobs=n_jobs), **keywords)
     if hasattr(learner, "landmarks_"):
         learner.landmarks_ = rows[learner.landmarks_]
     return learner
