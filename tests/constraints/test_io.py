@@ -227,3 +227,13 @@ def test_the_longest_name_and_the_last_time_can_be_read_again(ending, tmp_path):
     )
     c.write(tmp_path / f"answers.{ending}")
     assert Constraints.read(tmp_path / f"answers.{ending}", ids=c.ids) == c
+
+
+def test_a_parquet_time_beyond_the_calendar_is_one_line(tmp_path):
+    import pyarrow
+
+    late = pyarrow.array([2**61], pyarrow.timestamp("us"))
+    path = tmp_path / "answers.parquet"
+    write_parquet(path, kind=["must_link"], a=[0], b=[1], asked_at=late)
+    with pytest.raises(ValueError, match=r"answers.parquet: column .asked_at. holds timestamp"):
+        Constraints.read(path, n_samples=2)

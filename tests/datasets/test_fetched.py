@@ -364,3 +364,13 @@ def test_decimals_are_found_in_parts_as_they_are_at_once(monkeypatch):
     monkeypatch.setattr("likewise.datasets.npz._VALUES_AT_ONCE", 4)
     assert np.array_equal(as_floats(X), at_once)
     assert np.array_equal(at_once, [[float(str(x)) for x in row] for row in X])
+
+
+def test_what_zip_says_of_a_damaged_file_is_cut_short(tmp_path):
+    np.savez(tmp_path / "a.npz", X=np.eye(30))
+    content = bytearray((tmp_path / "a.npz").read_bytes())
+    content[26:28] = b"\xff\x0f"  # the length of the first name in the file
+    (tmp_path / "a.npz").write_bytes(content)
+    with pytest.raises(ValueError, match="not a readable") as caught:
+        read_npz(tmp_path / "a.npz")
+    assert len(str(caught.value)) < 300 + len(str(tmp_path))

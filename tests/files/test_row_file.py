@@ -64,3 +64,17 @@ def test_clusters_that_could_not_be_read_again_are_not_written(tmp_path):
     write_clusters(tmp_path / "out.parquet", np.array([0, 1]), ["a", "b" * 131_073])
     for ending in ("csv", "parquet"):
         assert read_rows(tmp_path / f"out.{ending}").ids[0] == "a"
+
+
+def test_a_parquet_column_that_cannot_be_read_is_named(tmp_path):
+    import pyarrow
+    import pyarrow.parquet
+
+    codes = pyarrow.array([b"\xce\xff"]).view(pyarrow.string())  # no UTF-8
+    pyarrow.parquet.write_table(pyarrow.table({"x": codes}), tmp_path / "rows.parquet")
+    with pytest.raises(ValueError, match=r"rows.parquet is not a Parquet file that can be read"):
+        read_rows(tmp_path / "rows.parquet")
+    table = pyarrow.table([pyarrow.array([1.0])] * 2, names=["x", "x"])
+    pyarrow.parquet.write_table(table, tmp_path / "rows.parquet")
+    with pytest.raises(ValueError, match=r"rows.parquet is not a Parquet file that can be read"):
+        read_rows(tmp_path / "rows.parquet")

@@ -85,8 +85,7 @@ def write_jsonl(columns: Columns, path: Path) -> None:
 
 
 def read_parquet(path: Path) -> tuple[Columns, Place]:
-    table = table_file.read_parquet(path)
-    columns = {name: table[name].to_pylist() for name in table.column_names}
+    columns = table_file.read_parquet(path, lambda column: column.to_pylist())
     return columns, lambda i: f"{path.name}, row {i + 1}"
 
 

@@ -20,6 +20,7 @@ from scipy import sparse
 from sklearn.utils import gen_batches
 
 from likewise.datasets.dataset import Dataset
+from likewise.files.tensor_file import printable
 
 FLOAT32_ABOVE = 2**24  # values; as float64 they would take more than 128 MiB
 
@@ -68,13 +69,15 @@ def read_npz(path: str | os.PathLike, *, name: str | None = None, divisor: int =
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
     except _DAMAGE as error:
-        reason = " ".join(str(error).split())
-        raise ValueError(f"{path} is not a readable .npz file ({reason}). Copy it again.") from None
+        raise ValueError(
+            f"{path} is not a readable .npz file ({printable(error)}). Copy it again."
+        ) from None
     try:
         return _as_dataset(name or Path(path).stem, arrays, divisor)
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(
-            f"{path} does not hold a data set: {error}. See likewise.datasets.npz for the layout."
+            f"{path} does not hold a data set: {printable(error)}. "
+            "See likewise.datasets.npz for the layout."
         ) from None
 
 

@@ -164,10 +164,10 @@ def _read_csv(path: Path) -> dict[str, list]:
 
 
 def _read_parquet(path: Path) -> dict[str, list]:
-    table = table_file.read_parquet(path)
-    if not table.num_rows:
+    columns = table_file.read_parquet(path, lambda column: column.to_numpy())
+    if not any(len(cells) for cells in columns.values()):
         raise ValueError(f"{path.name} has no rows.")
-    return {name: table[name].to_numpy() for name in table.column_names}
+    return columns
 
 
 def _read_npy(path: Path) -> np.ndarray:

@@ -5,6 +5,7 @@ A file that cannot be read is one ``ValueError`` that names it and the line.
 
 import csv
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -100,15 +101,26 @@ def write_csv(columns: dict[str, list[str]], file) -> None:
     writer.writerows(zip(*columns.values()))
 
 
-def read_parquet(path: Path):
-    """The file as a pyarrow table."""
+def read_parquet(path: Path, convert: Callable[[Any], Any]) -> dict[str, Any]:
+    """What `convert` makes of each column of the file, a pyarrow array in chunks."""
     pyarrow, parquet = import_pyarrow()
     try:
-        return parquet.read_table(path)
+        table = parquet.read_table(path)
+        table.validate(full=True)  # text that is no UTF-8, offsets that point outside
     except FileNotFoundError:
         raise
-    except (pyarrow.ArrowException, OSError, MemoryError):
+    except (pyarrow.ArrowException, OSError, MemoryError, OverflowError, ValueError):
         raise ValueError(f"{path.name} is not a Parquet file that can be read.") from None
+    columns = {}
+    for name in table.column_names:
+        try:
+            columns[name] = convert(table[name])
+        except (pyarrow.ArrowException, OverflowError, ValueError, TypeError, MemoryError):
+            raise ValueError(
+                f"{path.name}: column {name!r} holds {table[name].type} that cannot be read. "
+                "Drop it, or turn it to text or numbers."
+            ) from None
+    return columns
 
 
 def import_pyarrow():
