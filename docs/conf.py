@@ -6,7 +6,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import likewise
-from docs.tools import bibliography, problems, tables
+from docs.tools import bibliography, commands, history, problems, tables
 
 project = "likewise"
 author = "The likewise developers"
@@ -35,7 +35,6 @@ exclude_patterns = [
     "_build",
     "auto_examples/**/*.ipynb",
     "changes",
-    "decisions",
     "tools",
     "tables",
     "_templates",
@@ -53,7 +52,8 @@ sphinx_gallery_conf = {
 
 def setup(app):
     app.connect("source-read", bibliography.fill_in)
-    app.connect("source-read", tables.fill_in)
+    for tool in (tables, history, commands):
+        app.connect("source-read", tool.fill_in)
     # before numpydoc, which turns the section into something else
     app.connect("autodoc-process-docstring", bibliography.link_references, priority=400)
     app.connect("autodoc-process-docstring", problems.tell_problem, priority=600)

@@ -6,10 +6,17 @@ import pytest
 
 from docs.tools.tables import ROOT
 
-PAGES = ["README.md", "CONTRIBUTING.md"]
+PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 PAGES += sorted(
     str(path.relative_to(ROOT))
-    for folder in ("docs", "docs/guide", "docs/experiments", "docs/api")
+    for folder in (
+        "docs",
+        "docs/guide",
+        "docs/experiments",
+        "docs/api",
+        "docs/changes",
+        "docs/decisions",
+    )
     for path in (ROOT / folder).glob("*.md")
 )
 MADE = "auto_examples/"  # by the gallery, from examples/

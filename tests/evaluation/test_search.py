@@ -4,19 +4,20 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClusterMixin, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.cluster import DBSCAN, KMeans
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise.constraints import Constraints
-from likewise.evaluation import (
-    AnswerSearchCV,
-)
+from likewise.evaluation import AnswerSearchCV
+from likewise.metric_learning import RCA
 
 
 class ColumnWeights(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -128,6 +129,25 @@ def test_answers_reach_every_step_of_a_pipeline_that_takes_them(seed):
     assert search.best_estimator_[1][0].seen_ == answers
     assert search.best_estimator_[2].seen_ == answers
     assert_array_equal(search.labels_, y)
+
+
+def test_with_metadata_routing_on_a_pipeline_routes_the_answers_of_a_search(seed):
+    X, y = one_telling_column(seed)
+    answers = answers_of(y, seed)
+    with config_context(enable_metadata_routing=True):
+        weights = ColumnWeights().set_fit_request(constraints=True)
+        grid = {"columnweights__noise_weight": [1.0, 0.0]}
+        search = AnswerSearchCV(make_pipeline(StandardScaler(), weights), grid, random_state=0)
+        search.fit(X, constraints=answers)
+    assert search.best_params_ == {"columnweights__noise_weight": 0.0}
+    assert search.best_estimator_[1].seen_ == answers
+
+
+def test_a_search_over_folds_of_rows_is_refused_with_the_way_out():
+    X, y = one_telling_column(0)
+    search = GridSearchCV(RCA(), {}, scoring=lambda *_: 1.0, error_score="raise", cv=2)
+    with pytest.raises(ValueError, match="To hold out answers use AnswerSearchCV"):
+        search.fit(X, constraints=answers_of(y, 0))
 
 
 def test_an_estimator_that_takes_no_answers_is_judged_by_them(seed):

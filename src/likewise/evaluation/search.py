@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
+from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_clusterer
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
@@ -250,13 +251,19 @@ def _fit(estimator, X, y, constraints):
 
 
 def fit_keywords(estimator, constraints: Constraints) -> dict[str, Constraints]:
-    """``constraints=`` where fit takes it; in a pipeline ``step__constraints=`` for such steps."""
+    """``constraints=`` where fit takes it; in a pipeline ``step__constraints=`` for such steps.
+
+    With metadata routing on, a pipeline takes ``constraints=`` and hands it to the steps that
+    request it.
+    """
     if isinstance(estimator, Pipeline):
-        return {
+        by_step = {
             f"{name}__{keyword}": value
             for name, step in estimator.steps
             for keyword, value in fit_keywords(step, constraints).items()
         }
+        is_routed = by_step and get_config()["enable_metadata_routing"]
+        return {"constraints": constraints} if is_routed else by_step
     takes_them = hasattr(estimator, "fit") and has_fit_parameter(estimator, "constraints")
     return {"constraints": constraints} if takes_them else {}
 
