@@ -19,20 +19,21 @@ end.
 How near the climb came is proved, not judged by the length of its last step: the y of the rounded
 choice is kept, and what x costs at the best under that y is at least the program's value. Rows of
 no pair take the cheapest columns that y opens; the rows of the pairs are a small linear program.
-Where the proof leaves more than some widths open, the climb goes on.
+Where that proves too little, y is free too, over the columns that are open, if they are few. Where
+the proof still leaves more than some widths open, the climb goes on.
 
 References: randel2021, (12)-(19); nesterov2005 (rounding). We differ from the former in the
 cannot-links: the paper has x_i^c + x_j^c <= 1 + eps, the same partitions and a worse bound; and in
 the climb, whose usual step rule left some tenths of a percent undone in our trials.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
-from scipy.optimize import Bounds, linprog, minimize
+from scipy.optimize import Bounds, OptimizeResult, linprog, minimize
 
 from likewise.cluster.k_medoids import draw_medoids
 from likewise.cluster.medoids import Medoids, swap_medoids
@@ -48,6 +49,7 @@ SMALLEST_GAIN = 1e-5  # of a step, relative, in widths
 MAX_ROUNDS = 8  # of climbs: columns are added, or the proof is too far off
 SETTLED = 10  # last widths between the bound and the proof, relative to the latter
 OPEN = 1e-6  # a smaller y counts as closed in the proof
+LARGEST_PROOF = 5000  # rows times open columns: a tenth of a second or two
 N_COLUMNS = 30, 10  # to begin with: some, and so many more a cluster
 MISSED = 1e-9  # of the cost: a column this much below the k-th is missing
 NO_PAIRS = Pairs(
@@ -126,11 +128,12 @@ def climb_columns(
         u, multipliers[:, columns] = few.climb(u, multipliers[:, columns], stages)
         kept = np.where(np.abs(multipliers) < widths[-1], 0.0, multipliers)  # less is rounding
         bound = everywhere.value(u, kept)
-        upper = min(best.upper, few.upper_bound(u, multipliers[:, columns], widths[-1]))
-        best = ClimbedColumns(u, kept, bound, upper) if bound > best.bound else best
-        best = best._replace(upper=upper)
-        if is_settled(best.bound, upper, widths):
-            break
+        if bound > best.bound:
+            best = best._replace(u=u, multipliers=kept, bound=bound)
+        for upper in few.upper_bounds(u, multipliers[:, columns], widths[-1]):
+            best = best._replace(upper=min(upper, best.upper))
+            if is_settled(best.bound, best.upper, widths):
+                return best
         rho = everywhere.rho(u, multipliers)
         last_open = np.partition(rho[columns], k - 1)[k - 1]
         rho[columns] = np.inf
@@ -198,10 +201,12 @@ class Lagrangian:
         multipliers[must] = unfolded[len(must) :] - multipliers[must]  # nu = lambda - gamma
         return flat[: len(u)], multipliers
 
-    def upper_bound(self, u: np.ndarray, multipliers: np.ndarray, width: float) -> float:
-        """What the program costs with the columns opened as the rounded choice opens them."""
-        unfolded = self._unfold(multipliers)
-        _, rho = self._rounded(u, unfolded, width)
+    def upper_bounds(self, u, multipliers, width: float) -> Iterator[float]:
+        """What the program costs with the columns that the rounded choice opens: quickly, exactly.
+
+        First as far open as there, then as far as is best, where that is not too much work.
+        """
+        _, rho = self._rounded(u, self._unfold(multipliers), width)
         y = choose_smoothly(rho, self.k, width * len(u) / self.k)
         some = np.flatnonzero(y > OPEN)
         y = np.minimum(y[some], 1.0)
@@ -209,7 +214,10 @@ class Lagrangian:
         free = np.ones(len(u), dtype=bool)
         free[self.pairs.points] = False
         opened = self.costs[:, some]
-        return cost_of_free(opened[free], y) + self._cost_of_pairs(opened[self.pairs.points], y)
+        yield cost_of_free(opened[free], y) + self._cost_of_pairs(opened[self.pairs.points], y)
+        if opened.size <= LARGEST_PROOF:
+            solved = solve_program(opened, self.k, self.pairs, self.eps)
+            yield float(solved.fun) if solved.status == 0 else np.inf
 
     def _cost_of_pairs(self, costs: np.ndarray, y: np.ndarray) -> float:
         """The linear program over the points of the pairs alone, with y given; HiGHS."""
@@ -289,36 +297,42 @@ def cost_of_free(costs: np.ndarray, y: np.ndarray) -> float:
 
 def price_by_program(costs: np.ndarray, n_clusters: int, pairs: Pairs, eps: float) -> Priced:
     """The linear program by HiGHS: exact, for some hundred rows."""
-    n = len(costs)
     scale = float(costs.mean()) or 1.0
-    opened = sparse.eye_array(n)
+    solved = solve_program(costs / scale, n_clusters, pairs, eps)
+    if solved.status != 0:
+        raise RuntimeError(f"HiGHS could not solve the program: {solved.message}")
+    marginals = solved.ineqlin.marginals[costs.size :].reshape(-1, costs.shape[1]) * scale
+    multipliers = marginals[: len(pairs.must)]
+    multipliers[pairs.must] = marginals[len(pairs.must) :] - multipliers[pairs.must]
+    return Priced(multipliers, float(solved.fun) * scale, settled=True)
+
+
+def solve_program(costs: np.ndarray, n_clusters: int, pairs: Pairs, eps: float) -> OptimizeResult:
+    """HiGHS over x (n, n_columns) and y (n_columns,); costs of size 1, as its tolerances are."""
+    n, n_columns = costs.shape
+    opened = sparse.eye_array(n_columns)
     over_columns = sparse.kron(spread(pairs, n), opened, format="csr")
-    must = np.repeat(pairs.must, n)
+    must = np.repeat(pairs.must, n_columns)
     is_cannot = sparse.csr_array((~pairs.must).astype(float)[:, None])
     rows = sparse.vstack(
         [
-            sparse.hstack([sparse.eye_array(n * n), -sparse.kron(np.ones((n, 1)), opened)]),
+            sparse.hstack([sparse.eye_array(costs.size), -sparse.kron(np.ones((n, 1)), opened)]),
             sparse.hstack([over_columns, -sparse.kron(is_cannot, opened)]),
-            sparse.hstack([-over_columns[must], sparse.csr_array((must.sum(), n))]),
+            sparse.hstack([-over_columns[must], sparse.csr_array((must.sum(), n_columns))]),
         ],
         format="csr",
     )
-    each = sparse.kron(sparse.eye_array(n), np.ones((1, n)))
-    solved = linprog(
-        np.concatenate([costs.ravel() / scale, np.zeros(n)]),
+    each = sparse.kron(sparse.eye_array(n), np.ones((1, n_columns)))
+    limits = np.repeat([np.inf, 1.0], [costs.size, n_columns])  # of x, of y
+    return linprog(
+        np.concatenate([costs.ravel(), np.zeros(n_columns)]),
         A_ub=rows,
-        b_ub=np.repeat([0.0, eps], [n * n, len(must) + must.sum()]),
-        A_eq=sparse.block_diag([each, np.ones((1, n))], format="csr"),
+        b_ub=np.repeat([0.0, eps], [costs.size, len(must) + must.sum()]),
+        A_eq=sparse.block_diag([each, np.ones((1, n_columns))], format="csr"),
         b_eq=np.append(np.ones(n), n_clusters),
-        bounds=np.stack([np.zeros(n * n + n), np.repeat([np.inf, 1.0], [n * n, n])], axis=1),
+        bounds=np.stack([np.zeros(costs.size + n_columns), limits], axis=1),
         method="highs",
     )
-    if solved.status != 0:
-        raise RuntimeError(f"HiGHS could not solve the program: {solved.message}")
-    marginals = solved.ineqlin.marginals[n * n :] * scale
-    multipliers = marginals[: len(must)]
-    multipliers[must] = marginals[len(must) :] - multipliers[must]
-    return Priced(multipliers.reshape(-1, n), float(solved.fun) * scale, settled=True)
 
 
 def spread(pairs: Pairs, n: int) -> sparse.csr_array:
