@@ -32,7 +32,7 @@ from experiments import ssc
 from experiments.runs import run_table
 from likewise import ITML, Constraints, select_constraints
 from likewise.datasets import thin_by_class
-from likewise.evaluation import satisfaction_score
+from likewise.evaluation import satisfaction_report
 
 ROUNDS = (1, 25, 50)  # of the literal loop that are timed
 RESULTS = Path("results/ssc/sessions.csv")
@@ -60,7 +60,7 @@ def literal_round(X, pool, chosen, init, most=None):
         itml = ITML(random_state=0).fit(X, constraints=pool.subset([*chosen, c]))
         start = itml.transform(init)
         labels = KMeans(10, init=start, n_init=1, tol=0).fit_predict(itml.transform(X))
-        shares = satisfaction_score(pool, labels).shares
+        shares = satisfaction_report(None, pool, labels).shares
         found.append(((shares["must_link"] + shares["cannot_link"]) / 2, int(c)))
     best = max(found)
     return best[0], best[1], (time.process_time() - began) * len(left) / len(tried)

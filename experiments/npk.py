@@ -202,7 +202,7 @@ def choose_rbf(X: np.ndarray, answers: Constraints, starts: np.ndarray, seed: in
     for fit_part, held_out in answers.folds(N_FOLDS, random_state=seed):
         for i, width in enumerate(WIDTHS):
             labels = cluster(rbf(X, theta=width * median), starts[:2], fit_part)
-            honored[i] += satisfaction_score(held_out, labels).share if held_out.n_answers else 0
+            honored[i] += satisfaction_score(None, held_out, labels) if held_out.n_answers else 0
     return rbf(X, theta=WIDTHS[honored.argmax()] * median)
 
 

@@ -39,6 +39,7 @@ _ROOMS = {
         "free_row_score",
         "held_out_accuracy",
         "pair_f1_score",
+        "satisfaction_report",
         "satisfaction_score",
         "separation_score",
     ),

@@ -109,7 +109,7 @@ def test_without_prices_and_with_the_metric_held_it_is_k_means(seed):
     # A prior of very many rows whose covariance is the identity holds the metric there.
     X = X @ np.linalg.inv(np.linalg.cholesky(X.T @ X / len(X))).T
     c = Constraints.from_labels(y, n_pairs=100, noise=0.5, random_state=seed)
-    ours = MPCKMeans(4, weight=0, shrinkage=1e6, tol=0, random_state=seed)
+    ours = MPCKMeans(4, C=0, shrinkage=1e6, tol=0, random_state=seed)
     ours.fit(X, constraints=c)
     theirs = KMeans(4, n_init=10, tol=0, random_state=seed).fit(X)
     assert_allclose(ours.metrics_[0], np.eye(5), atol=1e-5)
@@ -303,7 +303,7 @@ def test_a_chain_of_a_hundred_thousand_must_links_stays_together():
     X = np.random.RandomState(0).randn(n + 50, 2)
     chain = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
     c = Constraints(n + 50, must_link=chain, cannot_link=[(0, n), (n - 1, n + 1)])
-    model = MPCKMeans(2, weight=100, n_init=1, random_state=0).fit(X, constraints=c)
+    model = MPCKMeans(2, C=100, n_init=1, random_state=0).fit(X, constraints=c)
     assert len(model.violated_) == 0
 
 

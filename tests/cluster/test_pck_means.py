@@ -64,7 +64,7 @@ def test_one_must_link_is_kept_or_broken_by_its_price():
         (5.9, [0, 0, 0, 1, 1], 55 / 12 + 5.9),
         (6.1, [0, 0, 1, 1, 1], 127 / 12),
     ):
-        model = PCKMeans(2, weight=weight, relative=False, random_state=0).fit(X, constraints=c)
+        model = PCKMeans(2, C=weight, relative=False, random_state=0).fit(X, constraints=c)
         assert adjusted_rand_score(labels, model.labels_) == 1
         assert_allclose(model.objective_[-1], least)
         assert_array_equal(model.violated_, [0] if weight < 6 else [])
@@ -75,7 +75,7 @@ def test_one_must_link_is_kept_or_broken_by_its_price():
 @settings(max_examples=20)
 def test_the_objective_is_the_papers_and_never_rises(seed, n_clusters, weight):
     X, _, c = draw(seed, n_clusters)
-    model = PCKMeans(n_clusters, weight=weight, relative=False, n_init=2, random_state=seed)
+    model = PCKMeans(n_clusters, C=weight, relative=False, n_init=2, random_state=seed)
     model.fit(X, constraints=c)
     assert (np.diff(model.objective_) <= 1e-9 * model.objective_[0]).all()
     assert_allclose(model.objective_[-1], objective(X, model.labels_, c, weight))
@@ -88,7 +88,7 @@ def test_the_objective_is_the_papers_and_never_rises(seed, n_clusters, weight):
 @settings(max_examples=15)
 def test_no_row_and_no_group_can_do_better_alone(seed):
     X, _, c = draw(seed, n=15)
-    model = PCKMeans(3, weight=0.5, tol=0, n_init=1, random_state=seed).fit(X, constraints=c)
+    model = PCKMeans(3, C=0.5, tol=0, n_init=1, random_state=seed).fit(X, constraints=c)
     weight = 0.5 * ((X - X.mean(axis=0)) ** 2).sum() / (2 * len(X))
     least = objective(X, model.labels_, c, weight, model.cluster_centers_)
     components = c.closure().components
@@ -107,7 +107,7 @@ def test_small_problems_reach_the_least_objective_there_is(seed):
     c = Constraints.from_labels(y, n_pairs=5, noise=0.2, random_state=seed)
     weight = rng.rand()
     least = min(objective(X, np.array(labels), c, weight) for labels in product(range(2), repeat=7))
-    model = PCKMeans(2, weight=weight, relative=False, n_init=20, random_state=seed)
+    model = PCKMeans(2, C=weight, relative=False, n_init=20, random_state=seed)
     assert_allclose(model.fit(X, constraints=c).objective_[-1], least)
 
 
@@ -137,7 +137,7 @@ def test_without_penalties_it_is_k_means(seed):
     theirs = KMeans(4, n_init=10, tol=0, random_state=seed).fit(X)
     for ours in (
         PCKMeans(4, n_init=10, tol=0, random_state=seed).fit(X),
-        PCKMeans(4, weight=0, n_init=10, tol=0, random_state=seed).fit(X, constraints=c),
+        PCKMeans(4, C=0, n_init=10, tol=0, random_state=seed).fit(X, constraints=c),
     ):
         assert adjusted_rand_score(theirs.labels_, ours.labels_) == 1
         assert_allclose(ours.inertia_, theirs.inertia_)
@@ -168,7 +168,7 @@ def test_a_chain_of_a_hundred_thousand_must_links_stays_together():
     X = np.random.RandomState(0).randn(n + 50, 2)
     chain = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
     c = Constraints(n + 50, must_link=chain, cannot_link=[(0, n), (n - 1, n + 1)])
-    model = PCKMeans(3, weight=100, n_init=2, random_state=0).fit(X, constraints=c)
+    model = PCKMeans(3, C=100, n_init=2, random_state=0).fit(X, constraints=c)
     assert len(set(model.labels_[:n])) == 1
     assert len(model.violated_) == 0
 
@@ -177,7 +177,7 @@ def test_one_giant_component_leaves_clusters_empty_and_says_so():
     X = np.random.RandomState(0).randn(30, 2)
     c = Constraints(30, must_link=[(0, i) for i in range(1, 30)])
     with pytest.warns(ConvergenceWarning, match="found 1 clusters, fewer than n_clusters=3"):
-        model = PCKMeans(3, weight=100, random_state=0).fit(X, constraints=c)
+        model = PCKMeans(3, C=100, random_state=0).fit(X, constraints=c)
     assert_array_equal(model.labels_, np.zeros(30))
     assert_array_equal(model.predict(X), model.labels_)
 

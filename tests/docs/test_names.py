@@ -23,6 +23,7 @@ NO_PAPER = {
     "likewise.held_out_accuracy",
     "likewise.kernel_affinity",
     "likewise.load_model",
+    "likewise.satisfaction_report",
     "likewise.satisfaction_score",
     "likewise.save_model",
     "likewise.show_progress",

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from likewise.constraints import Constraints
-from likewise.evaluation import satisfaction_score
+from likewise.evaluation import satisfaction_report, satisfaction_score
 
 LINE = [[0.0], [1.0], [3.0], [3.0]]  # rows 2 and 3 coincide
 
@@ -38,7 +38,7 @@ def test_each_kind_by_hand():
         closer=[(0, 1, 2), (0, 2, 3)],  # the last is a tie: not honored
         undecided=[(0, 1, 2)],
     )
-    result = satisfaction_score(answers, ["a", "a", "b", "b"], Z=LINE)
+    result = satisfaction_report(LINE, answers, ["a", "a", "b", "b"])
     assert result.shares == {
         "must_link": 2 / 3,
         "cannot_link": 1.0,
@@ -46,25 +46,28 @@ def test_each_kind_by_hand():
         "closer": 1 / 2,
     }
     assert result.counts == {"must_link": 3, "cannot_link": 1, "odd_one_out": 3, "closer": 2}
-    assert float(result) == result.share == (2 + 1 + 2 + 1) / 9
+    assert result.share == result.share == (2 + 1 + 2 + 1) / 9
 
 
 def test_an_odd_one_out_needs_both_inequalities():
     answers = Constraints(3, odd_one_out=[(0, 1, 2)])
-    assert satisfaction_score(answers, Z=[[0.0], [2.0], [-3.0]]).share == 1.0
-    assert satisfaction_score(answers, Z=[[0.0], [2.0], [-1.0]]).share == 0.0
-    assert satisfaction_score(answers, Z=[[0.0], [2.0], [3.0]]).share == 0.0
+    assert satisfaction_score([[0.0], [2.0], [-3.0]], answers) == 1.0
+    assert satisfaction_score([[0.0], [2.0], [-1.0]], answers) == 0.0
+    assert satisfaction_score([[0.0], [2.0], [3.0]], answers) == 0.0
 
 
 def test_heavy_answers_count_for_more():
     answers = Constraints(3, must_link=[(0, 1), (1, 2)], weights=[3, 1])
-    result = satisfaction_score(answers, [0, 0, 1])
+    result = satisfaction_report(None, answers, [0, 0, 1])
     assert (result.share, result.counts["must_link"]) == (0.75, 2)
 
 
 def test_pairs_need_labels_and_triples_need_coordinates():
     answers = Constraints(4, must_link=[(0, 1)], closer=[(0, 1, 2)])
-    by_labels, by_Z = satisfaction_score(answers, [0, 1, 0, 1]), satisfaction_score(answers, Z=LINE)
+    by_labels, by_Z = (
+        satisfaction_report(None, answers, [0, 1, 0, 1]),
+        satisfaction_report(LINE, answers),
+    )
     assert (by_labels.share, by_labels.counts["closer"]) == (0.0, 0)
     assert (by_Z.share, by_Z.counts["must_link"]) == (1.0, 0)
     assert np.isnan(by_labels.shares["closer"])
@@ -73,7 +76,7 @@ def test_pairs_need_labels_and_triples_need_coordinates():
 
 @pytest.mark.parametrize("answers", [None, Constraints(4), Constraints(4, undecided=[(0, 1, 2)])])
 def test_nothing_to_judge_is_nan(answers):
-    result = satisfaction_score(answers, [0, 0, 1, 1], Z=LINE)
+    result = satisfaction_report(LINE, answers, [0, 0, 1, 1])
     assert np.isnan(result.share)
     assert set(result.counts.values()) == {0}
 
@@ -94,7 +97,7 @@ def test_shares_agree_with_a_loop_over_answers(seed):
     }
     judged = [answer for answer in answers.answers() if answer.kind != "undecided"]
     won = sum(answer.weight for answer in judged if holds[answer.kind](*answer.points))
-    share = satisfaction_score(answers, labels, Z=Z).share
+    share = satisfaction_score(Z, answers, labels)
     assert_allclose(share, won / sum(answer.weight for answer in judged))
 
 
@@ -103,8 +106,8 @@ def test_shares_agree_with_a_loop_over_answers(seed):
 def test_names_scale_and_order_do_not_matter(seed, exponent):
     answers, labels, Z, rng = draw_answers(seed)
     shuffled = answers.subset(rng.permutation(answers.n_answers))
-    result = satisfaction_score(answers, labels, Z=Z)
-    other = satisfaction_score(shuffled, np.array([7, -1, 3])[labels], Z=Z * 2.0**exponent)
+    result = satisfaction_report(Z, answers, labels)
+    other = satisfaction_report(Z * 2.0**exponent, shuffled, np.array([7, -1, 3])[labels])
     assert other.counts == result.counts
     assert_allclose(list(other.shares.values()), list(result.shares.values()))
 
@@ -112,8 +115,8 @@ def test_names_scale_and_order_do_not_matter(seed, exponent):
 def test_wrong_input_ends_in_one_error():
     answers = Constraints(4, must_link=[(0, 1)])
     with pytest.raises(ValueError, match="Give labels to judge pairs by, or Z"):
-        satisfaction_score(answers)
+        satisfaction_score(None, answers)
     with pytest.raises(ValueError, match="about 4 rows, but X has 3"):
-        satisfaction_score(answers, [0, 1, 2])
+        satisfaction_score(None, answers, [0, 1, 2])
     with pytest.raises(TypeError, match=r"must be likewise\.Constraints, not list"):
-        satisfaction_score([(0, 1)], [0, 1])
+        satisfaction_score(None, [(0, 1)], [0, 1])

@@ -46,8 +46,8 @@ def test_answers_are_judged_by_the_rows_they_speak_of(made):
     answers = Constraints.from_labels(y, n_pairs=20, n_odd_one_out=20, random_state=0)
     labels = np.roll(y, 1)
     labels[:60] = y[:60]
-    ours = scale.satisfaction_score(blocks, answers, labels)
-    theirs = evaluation.satisfaction_score(answers, labels, Z=Z)
+    ours = scale.satisfaction_report(blocks, answers, labels)
+    theirs = evaluation.satisfaction_report(Z, answers, labels)
     assert ours.share == theirs.share
 
 

@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 from likewise import ITML, Constraints, select_constraints
-from likewise.evaluation import kmeans_error, satisfaction_score
+from likewise.evaluation import kmeans_error, satisfaction_report
 from likewise.numerics.psd import symmetric_root
 from likewise.selection import informative
 from likewise.selection.pool import (
@@ -60,7 +60,7 @@ def literal_rounds(X, pool, n_clusters, n_select, init, bounds, strategy="active
                 M = one_projection(X, pool, c, metric, bounds)
             Z, start = X @ symmetric_root(M), init @ symmetric_root(M)
             model = KMeans(n_clusters, init=start, n_init=1, tol=0).fit(Z)
-            share = satisfaction_score(pool, model.labels_).shares
+            share = satisfaction_report(None, pool, model.labels_).shares
             agreed = (share["must_link"] + share["cannot_link"]) / 2
             scatter = np.sum((Z - Z.mean(axis=0)) ** 2)
             found.append((agreed, -model.inertia_ / scatter, c, M))

@@ -79,9 +79,7 @@ def _scores(y: np.ndarray, answers: Constraints) -> dict[str, Callable[[np.ndarr
     return {
         "agreement with the digits (ARI)": lambda labels: adjusted_rand_score(y, labels),
         "the same on images no answer touches": lambda labels: free_row_score(y, labels, answers),
-        "share of the answers that hold": lambda labels: (
-            satisfaction_score(answers, labels=labels).share
-        ),
+        "share of the answers that hold": lambda labels: satisfaction_score(None, answers, labels),
     }
 
 

@@ -73,7 +73,7 @@ def tell_satisfaction(constraints, labels) -> None:
     from likewise.evaluation import satisfaction_score
 
     if len(constraints.signed_pairs()[0]):
-        share = satisfaction_score(constraints, labels=labels).share
+        share = satisfaction_score(None, constraints, labels)
         tell(f"{share:.1%} of the pairs hold in the clusters")
 
 

@@ -27,6 +27,7 @@ from likewise.constraints import (
     fit_and_label,
     warn_unused,
 )
+from likewise.evaluation import violated_answers
 from likewise.kernels.distances import sq_distances
 from likewise.numerics.partitions import cluster_means, refill_empty
 from likewise.numerics.rows import validate_rows
@@ -67,6 +68,8 @@ class COPKMeans(ClusterMixin, BaseEstimator):
     objective_ : ndarray of shape (n_iter,)
         The inertia after every step of the start that was kept; it never rises.
     n_iter_ : int
+    violated_ : ndarray of int
+        Positions of the pairs that the clusters violate, in the order of ``constraints.answers()``.
     n_answers_used_ : int
         Must-links and cannot-links among the constraints.
 
@@ -166,6 +169,7 @@ class COPKMeans(ClusterMixin, BaseEstimator):
         inner = float(((rows - points[closure.components]) ** 2).sum())  # scatter inside the groups
         self.labels_, order = order_clusters(best.labels[closure.components], self.n_clusters)
         self.cluster_centers_ = center + best.centers[order]
+        self.violated_ = violated_answers(None, constraints, self.labels_)
         self.objective_ = best.objective + inner
         self.inertia_ = float(self.objective_[-1])
         self.n_iter_ = len(best.objective)

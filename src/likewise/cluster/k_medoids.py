@@ -30,6 +30,7 @@ from likewise.constraints import (
     warn_unused,
 )
 from likewise.constraints.closure import Closure
+from likewise.evaluation import violated_answers
 from likewise.kernels import row_blocks, sq_distances
 from likewise.numerics.rows import validate_rows
 
@@ -77,6 +78,8 @@ class KMedoids(ClusterMixin, BaseEstimator):
         "exact".
     n_iter_ : int
         Passes of the best search.
+    violated_ : ndarray of int
+        Positions of the pairs that the clusters violate, in the order of ``constraints.answers()``.
     n_answers_used_ : int
 
     References
@@ -147,6 +150,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
         order = np.argsort(found.medoids)
         self.medoid_indices_ = found.medoids[order]
         self.labels_ = np.argsort(order)[found.labels][closure.components]
+        self.violated_ = violated_answers(None, constraints, self.labels_)
         self.inertia_, self.n_iter_ = found.cost, max(1, found.n_iter)
         if self.metric != "precomputed":
             self.cluster_centers_ = X[self.medoid_indices_]

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likewise.cluster.checks import check_settings, warn_outcome
 from likewise.constraints import check_constraints, fit_and_label, warn_unused
+from likewise.evaluation import violated_answers
 from likewise.kernels import kernel_function, row_blocks
 from likewise.kernels.graph import check_similarity
 from likewise.kernels.named import NAMES
@@ -77,6 +78,8 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
         The rows given, which ``predict`` compares new rows with; not kept for "precomputed".
     kernel_function_ : callable
         The kernel as fitted to those rows; not kept for "precomputed".
+    violated_ : ndarray of int
+        Positions of the pairs that the clusters violate, in the order of ``constraints.answers()``.
     n_answers_used_ : int
         Must-links among the answers given.
     n_features_in_ : int
@@ -181,6 +184,7 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
         else:
             warn_outcome(self, best.labels, best.converged)
         self.labels_ = best.labels[groups].astype(np.int32)
+        self.violated_ = violated_answers(None, constraints, self.labels_)
         self.inertia_, self.objective_, self.n_iter_ = best.inertia, best.objective, best.n_iter
         sums = G @ one_hot(best.labels, self.n_clusters)
         self.cluster_sq_norms_ = mean_products(sums, best.labels, sizes)[1]

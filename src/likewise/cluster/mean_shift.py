@@ -26,6 +26,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import check_constraints, fit_and_label, warn_unused
+from likewise.evaluation import violated_answers
 from likewise.kernels import nearest_rows, sq_distance_blocks, sq_distances
 from likewise.kernels.graph import check_similarity
 from likewise.numerics.psd import positive_part
@@ -74,6 +75,8 @@ class KernelMeanShift(ClusterMixin, BaseEstimator):
     negative_share_ : float
         Of a precomputed kernel: the share of its spectrum that was negative, and dropped.
     n_iter_ : int
+    violated_ : ndarray of int
+        Positions of the pairs that the clusters violate, in the order of ``constraints.answers()``.
     n_answers_used_ : int
         Must-links that the bandwidth was estimated from.
 
@@ -147,6 +150,7 @@ class KernelMeanShift(ClusterMixin, BaseEstimator):
         centers = merge_peaks(Z, peaks, self.bandwidth_, profile=self.profile).astype(X.dtype)
         is_used, self.labels_ = np.unique(_nearest(Z, centers), return_inverse=True)
         self.cluster_centers_ = centers[is_used]
+        self.violated_ = violated_answers(None, constraints, self.labels_)
         return self
 
     fit_predict = fit_and_label

@@ -73,7 +73,7 @@ class MPCKMeans(ClusterMixin, BaseEstimator):
         many times more to be learned from the same rows.
     distance : {"euclidean", "cosine"}, default="euclidean"
         "cosine" scales every row to length 1 first.
-    weight : float, default=0.3
+    C : float, default=0.3
         Price of a pair, times the weight of its answer; the paper has 1. Raising it breaks fewer
         pairs; lower it when many answers may be wrong.
     shrinkage : float, default=0.03
@@ -135,7 +135,7 @@ class MPCKMeans(ClusterMixin, BaseEstimator):
         metric="full",
         metric_per_cluster=False,
         distance="euclidean",
-        weight=0.3,
+        C=0.3,
         shrinkage=0.03,
         n_init=10,
         max_iter=100,
@@ -146,7 +146,7 @@ class MPCKMeans(ClusterMixin, BaseEstimator):
         self.metric = metric
         self.metric_per_cluster = metric_per_cluster
         self.distance = distance
-        self.weight = weight
+        self.C = C
         self.shrinkage = shrinkage
         self.n_init = n_init
         self.max_iter = max_iter
@@ -170,7 +170,7 @@ class MPCKMeans(ClusterMixin, BaseEstimator):
         X = validate_rows(self, X, dtype=[np.float64, np.float32])
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
         check_settings(self, len(X))
-        for name in ("weight", "shrinkage"):
+        for name in ("C", "shrinkage"):
             check_scalar(getattr(self, name), name, (int, float, np.number), min_val=0)
         check_choice("metric", self.metric, ("full", "diagonal"))
         check_choice("distance", self.distance, ("euclidean", "cosine"))
@@ -186,7 +186,7 @@ class MPCKMeans(ClusterMixin, BaseEstimator):
         pairs, sign = constraints.signed_pairs()
         moves = prepare_moves(pairs, sign > 0, closure.components)
         positions = constraints.positions("must_link", "cannot_link")
-        weights = self.weight * constraints.weights[positions]
+        weights = self.C * constraints.weights[positions]
         starts = starting_centers(
             rows,
             np.ones(len(rows)),
@@ -225,7 +225,7 @@ class MPCKMeans(ClusterMixin, BaseEstimator):
         self.violated_ = positions[violated(best.labels, moves)]
         self.n_iter_ = len(best.objective)
         warn_outcome(self, self.labels_, best.converged)
-        if self.weight > 0 and len(self.violated_) > max(MANY_BROKEN * len(positions), A_FEW):
+        if self.C > 0 and len(self.violated_) > max(MANY_BROKEN * len(positions), A_FEW):
             warnings.warn(
                 f"MPCKMeans breaks {len(self.violated_)} of {len(positions)} pairs. Some may be "
                 "wrong, and wrong pairs mislead its metric: compare with PCKMeans.",

@@ -48,12 +48,12 @@ class PCKMeans(ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int, default=8
         Clusters to find.
-    weight : float, default=0.5
+    C : float, default=0.5
         Price of breaking a pair, times the weight of its answer. 0 is plain k-means; raising it
         breaks fewer pairs. Lower it when many answers may be wrong, raise it when few are.
     relative : bool, default=True
         The price is in units of what a row at the mean squared distance from the mean of all rows
-        costs in one cluster. False takes ``weight`` as it is, as the paper does: then rows in
+        costs in one cluster. False takes ``C`` as it is, as the paper does: then rows in
         other units give other clusters.
     init : "k-means++" or array-like of shape (n_clusters, n_features), default="k-means++"
         Centers to start from, once; or ``n_init`` starts of its own, the first made of must-linked
@@ -100,7 +100,7 @@ class PCKMeans(ClusterMixin, BaseEstimator):
     >>> from likewise.cluster.pck_means import PCKMeans
     >>> X = [[0.0], [1.0], [4.0], [9.0], [10.0]]
     >>> c = Constraints(5, must_link=[(2, 3)])
-    >>> labels = PCKMeans(2, weight=2, random_state=0).fit(X, constraints=c).labels_
+    >>> labels = PCKMeans(2, C=2, random_state=0).fit(X, constraints=c).labels_
     >>> bool(labels[2] == labels[3] != labels[1])
     True
     """
@@ -109,7 +109,7 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         self,
         n_clusters=8,
         *,
-        weight=0.5,
+        C=0.5,
         relative=True,
         init="k-means++",
         n_init=5,
@@ -118,7 +118,7 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         random_state=None,
     ):
         self.n_clusters = n_clusters
-        self.weight = weight
+        self.C = C
         self.relative = relative
         self.init = init
         self.n_init = n_init
@@ -145,7 +145,7 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         check_settings(self, len(X))
         if isinstance(self.init, str):
             check_choice("init", self.init, ("k-means++",))
-        check_scalar(self.weight, "weight", (int, float, np.number), min_val=0)
+        check_scalar(self.C, "C", (int, float, np.number), min_val=0)
         self.n_answers_used_ = warn_unused(self, constraints, used=("must_link", "cannot_link"))
         self.conflicts_ = warn_conflicts(self, constraints)
 
@@ -156,7 +156,7 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         pairs, sign = constraints.signed_pairs()
         moves = prepare_moves(pairs, sign > 0, closure.components)
         positions = constraints.positions("must_link", "cannot_link")
-        price = self.weight * unit * constraints.weights[positions]
+        price = self.C * unit * constraints.weights[positions]
         if isinstance(self.init, str):
             starts = starting_centers(
                 rows,

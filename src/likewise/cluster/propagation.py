@@ -39,7 +39,7 @@ from likewise.cluster.checks import warn_conflicts
 from likewise.cluster.counting import choose_n_clusters
 from likewise.cluster.kernel_kmeans import one_hot
 from likewise.constraints import Constraints, check_constraints, fit_and_label, warn_unused
-from likewise.evaluation import honored_answers
+from likewise.evaluation import violated_answers
 from likewise.kernels import (
     choose_landmarks,
     diffusion_coordinates,
@@ -209,7 +209,7 @@ class GraphPropagation(ClusterMixin, BaseEstimator):
         self.landmark_memberships_, self.n_iter_ = spread.memberships, spread.n_iter
         self.memberships_ = spread.memberships if len(rows) == n else self._spread_to(X)
         self.labels_ = np.argmax(self.memberships_, axis=1).astype(np.int32)
-        self.violated_ = np.flatnonzero(honored_answers(constraints, self.labels_) == 0)
+        self.violated_ = violated_answers(None, constraints, self.labels_)
         self._warn(spread, known)
         return self
 

@@ -74,7 +74,7 @@ def _made_of(answers) -> str:
 
 
 def warn_unused(estimator, constraints: Constraints, *, used: tuple[str, ...]) -> int:
-    """Count the answers an estimator can use, and say which it was given and cannot."""
+    """Count the answers of weight > 0 an estimator can use, and say which it cannot use."""
     counts = {kind: len(constraints.positions(kind)) for kind in KINDS}
     unused = [f"{counts[kind]} {kind}" for kind in KINDS if counts[kind] and kind not in used]
     if unused:
@@ -84,4 +84,4 @@ def warn_unused(estimator, constraints: Constraints, *, used: tuple[str, ...]) -
             UserWarning,
             stacklevel=3,
         )
-    return int(np.sum([counts[kind] for kind in used]))
+    return int(np.count_nonzero(constraints.weights[constraints.positions(*used)] > 0))

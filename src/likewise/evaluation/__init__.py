@@ -18,7 +18,13 @@ from likewise.evaluation.held_out import (
     is_judgeable,
     mean_and_error,
 )
-from likewise.evaluation.satisfaction import Satisfaction, honored_answers, satisfaction_score
+from likewise.evaluation.satisfaction import (
+    Satisfaction,
+    satisfaction_report,
+    satisfaction_score,
+    satisfied_answers,
+    violated_answers,
+)
 from likewise.evaluation.search import AnswerSearchCV, fit_keywords
 from likewise.evaluation.select import (
     MIN_HELD_OUT,
@@ -45,12 +51,14 @@ __all__ = [
     "free_row_score",
     "held_out_accuracy",
     "highest_mean",
-    "honored_answers",
     "is_judgeable",
     "kmeans_error",
     "mean_and_error",
     "pair_f1_score",
+    "satisfaction_report",
     "satisfaction_score",
+    "satisfied_answers",
     "select",
     "separation_score",
+    "violated_answers",
 ]

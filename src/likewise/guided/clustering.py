@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from likewise.cluster import PCKMeans, choose_n_clusters
 from likewise.cluster.checks import check_enough_rows
 from likewise.constraints import Constraints, check_constraints, fit_and_label
-from likewise.evaluation import fit_keywords, honored_answers, satisfaction_score
+from likewise.evaluation import fit_keywords, satisfaction_score, satisfied_answers
 from likewise.guided.account import GuidedReport
 from likewise.guided.preparation import PREPARATIONS, fit_reducer, fit_scaler
 from likewise.guided.spaces import Choice, choose_space
@@ -182,20 +182,20 @@ class GuidedClustering(
         counted = choose_n_clusters(Z, told, self.n_clusters, random_state=seed)
         self.n_clusters_ = counted.n_clusters
         placed = place(Z, told, self.n_clusters_, n_init=self.n_init, seed=seed)
-        honored = honored_answers(told, placed.labels, Z=Z)
+        satisfied = satisfied_answers(Z, told, placed.labels)
         self.doubts_ = 1 - found.credits
-        self.doubtful_ = rank_doubtful(found.credits, honored, self.pulls_)
+        self.doubtful_ = rank_doubtful(found.credits, satisfied, self.pulls_)
         if len(self.doubtful_):
             trusted = np.delete(np.arange(told.n_answers), self.doubtful_)
             Z = self._learn(X_fit, told, trusted)
             placed = place(Z, told.subset(trusted), self.n_clusters_, self.n_init, seed)
-            honored = honored_answers(told, placed.labels, Z=Z)
+            satisfied = satisfied_answers(Z, told, placed.labels)
         before = place(X_fit, Constraints(len(rows)), self.n_clusters_, self.n_init, seed)
 
         self.cluster_centers_ = placed.centers
         self._n_features_out = Z.shape[1]
         self.labels_ = self._complete(X, rows, placed, self._map_rows)
-        self.violated_ = np.flatnonzero(honored == 0)
+        self.violated_ = np.flatnonzero(satisfied == 0)
         self.n_answers_used_ = int(np.count_nonzero(answers.weights > 0))
         self.report_ = GuidedReport(
             n_rows=X.shape[0],
@@ -210,8 +210,8 @@ class GuidedClustering(
             why=found.why,
             why_n_clusters=counted.why,
             labels_before=self._complete(X, rows, before, self._prepared),
-            satisfied_before=share_honored(told, before.labels, X_fit),
-            satisfied=share_honored(told, placed.labels, Z),
+            satisfied_before=satisfaction_score(X_fit, told, before.labels),
+            satisfied=satisfaction_score(Z, told, placed.labels),
             n_doubtful=len(self.doubtful_),
             conflicts=np.array([conflict.message for conflict in answers.conflicts()], dtype=str),
         )
@@ -349,7 +349,7 @@ def place(Z, answers: Constraints, n_clusters: int, n_init: int, seed: int) -> P
     """k-means, then soft pairs from its centers where there are any; the largest cluster first."""
     model = KMeans(n_clusters, n_init=n_init, random_state=seed).fit(Z)
     if len(answers.positions("must_link", "cannot_link")):
-        model = PCKMeans(n_clusters, weight=PRICE, init=model.cluster_centers_)
+        model = PCKMeans(n_clusters, C=PRICE, init=model.cluster_centers_)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what it would say stands in the report
             model.fit(Z, constraints=answers)
@@ -357,10 +357,10 @@ def place(Z, answers: Constraints, n_clusters: int, n_init: int, seed: int) -> P
     return Placed(np.argsort(order)[model.labels_], model.cluster_centers_[order])
 
 
-def rank_doubtful(credits: np.ndarray, honored: np.ndarray, pulls: np.ndarray) -> np.ndarray:
+def rank_doubtful(credits: np.ndarray, satisfied: np.ndarray, pulls: np.ndarray) -> np.ndarray:
     """Violated answers that a space learned without them gets wrong too, the worst first."""
     unseen = np.nan_to_num(credits, nan=0.5)
-    doubtful = np.flatnonzero((honored == 0) & (unseen <= 0.5))
+    doubtful = np.flatnonzero((satisfied == 0) & (unseen <= 0.5))
     return doubtful[np.lexsort((-pulls[doubtful], unseen[doubtful]))]
 
 
@@ -374,7 +374,3 @@ def pulls_of(learner) -> np.ndarray | float:
     """The duals of a fitted learner, one an answer, or of a pipeline's last step that has any."""
     steps = [step for _, step in learner.steps] if isinstance(learner, Pipeline) else [learner]
     return next((step.duals_ for step in reversed(steps) if hasattr(step, "duals_")), 0.0)
-
-
-def share_honored(answers: Constraints, labels: np.ndarray, Z: np.ndarray) -> float:
-    return satisfaction_score(answers, labels, Z=Z).share

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from likewise.constraints import Constraints
-from likewise.evaluation import honored_answers, satisfaction_score
+from likewise.evaluation import satisfaction_report, satisfied_answers
 from likewise.evaluation.satisfaction import Satisfaction
 from likewise.report.drawing import bar, color_class, map_svg
 from likewise.report.markup import Markup, element, join
@@ -264,10 +264,10 @@ def by_kind(model, X, constraints: Constraints, when: str) -> Satisfaction:
     rows = constraints.touched_rows()
     told, chosen = constraints.restrict(rows), take_rows(X, rows)
     if when == "after":
-        return satisfaction_score(told, model.labels_[rows], Z=model.transform(chosen))
+        return satisfaction_report(model.transform(chosen), told, model.labels_[rows])
     space = start_space(model, chosen)
     labels = model.report_.labels_before[rows]
-    return satisfaction_score(told, labels, Z=None if sparse.issparse(space) else space)
+    return satisfaction_report(None if sparse.issparse(space) else space, told, labels)
 
 
 def hardest_pulled(model, constraints: Constraints | None) -> list[int]:
@@ -281,7 +281,7 @@ def hardest_pulled(model, constraints: Constraints | None) -> list[int]:
 
 def held_before(model, constraints: Constraints) -> np.ndarray:
     """(n_answers,) whether the clusters before honored a pair; True for triples."""
-    return honored_answers(constraints, model.report_.labels_before) != 0
+    return satisfied_answers(None, constraints, model.report_.labels_before) != 0
 
 
 def rows_of(constraints: Constraints | None, positions: Sequence[int]) -> list[int]:

@@ -4,7 +4,7 @@ from likewise.scale.blocks import Blocks, as_blocks
 from likewise.scale.k_means import BlockKMeans
 from likewise.scale.learning import fit, mapped, predict, transform
 from likewise.scale.on_dask import connect
-from likewise.scale.scores import kmeans_error, satisfaction_score, separation_score
+from likewise.scale.scores import kmeans_error, satisfaction_report, separation_score
 
 __all__ = [
     "BlockKMeans",
@@ -15,7 +15,7 @@ __all__ = [
     "kmeans_error",
     "mapped",
     "predict",
-    "satisfaction_score",
+    "satisfaction_report",
     "separation_score",
     "transform",
 ]

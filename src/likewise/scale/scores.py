@@ -17,7 +17,7 @@ from sklearn.utils import check_consistent_length, check_random_state, column_or
 
 from likewise.constraints import check_constraints
 from likewise.evaluation import Satisfaction
-from likewise.evaluation import satisfaction_score as satisfaction_in_memory
+from likewise.evaluation import satisfaction_report as report_in_memory
 from likewise.kernels import sq_distance_blocks
 from likewise.scale.blocks import Blocks, as_blocks, read
 
@@ -133,8 +133,8 @@ def error_of_labels(rows_and_codes, means: np.ndarray) -> float:
     return float(np.square(rows - means[codes]).sum())
 
 
-def satisfaction_score(Z, constraints, labels, *, client=None, n_jobs=None) -> Satisfaction:
-    """Share of the answers that clusters and space honor, from the rows they speak of.
+def satisfaction_report(Z, constraints, labels, *, client=None, n_jobs=None) -> Satisfaction:
+    """Shares of the answers that clusters and space satisfy, from the rows they refer to.
 
     Parameters
     ----------
@@ -151,20 +151,20 @@ def satisfaction_score(Z, constraints, labels, *, client=None, n_jobs=None) -> S
     Returns
     -------
     Satisfaction
-        As `likewise.satisfaction_score`.
+        As `likewise.satisfaction_report`.
 
     Examples
     --------
     >>> from likewise import Constraints, scale
     >>> answers = Constraints(3, must_link=[(0, 1)], cannot_link=[(1, 2)])
-    >>> scale.satisfaction_score([[0.0], [1.0], [9.0]], answers, [0, 0, 0]).share
+    >>> scale.satisfaction_report([[0.0], [1.0], [9.0]], answers, [0, 0, 0]).share
     0.5
     """
     blocks = as_blocks(Z, client=client)
     answers = check_constraints(constraints, n_samples=blocks.shape[0])
     touched = answers.touched_rows()
     rows = blocks.take(touched, n_jobs=n_jobs)
-    return satisfaction_in_memory(answers.restrict(touched), column_or_1d(labels)[touched], Z=rows)
+    return report_in_memory(rows, answers.restrict(touched), column_or_1d(labels)[touched])
 
 
 def _with_codes(blocks: Blocks, codes: np.ndarray) -> Blocks:
