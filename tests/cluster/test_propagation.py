@@ -365,6 +365,19 @@ def test_predict_agrees_with_the_labels_of_free_rows(kind, seed):
         assert len(model.X_fit_) == min(n_landmarks, 600)
 
 
+def test_pairs_make_clusters_of_digits_better_than_the_graph_alone(seed):
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:600] / 16, y[:600]
+    c = Constraints.from_labels(y, n_must_link=50, n_cannot_link=50, random_state=seed)
+    with_pairs, alone = (
+        GraphPropagation(10, random_state=seed).fit(X, constraints=given) for given in (c, None)
+    )
+    free = np.setdiff1d(np.arange(600), c.touched_rows())
+    gain = adjusted_rand_score(y[free], with_pairs.labels_[free])
+    gain -= adjusted_rand_score(y[free], alone.labels_[free])
+    assert gain > 0.05, gain
+
+
 def test_new_rows_get_the_classes_of_new_images(seed):
     X, y = load_digits(return_X_y=True)
     X = X / 16
