@@ -122,7 +122,7 @@ def test_a_figure_of_fitness_is_drawn_and_written(made_sets, tmp_path, monkeypat
     folders = {"results": tmp_path / "results", "docs": tmp_path / "docs"}
     for table in ("figure2", "figure3"):
         reproduce("duals", table, n_runs=1, say=told.append, **folders)
-        assert "<svg" in (tmp_path / "docs" / f"duals-{table}.svg").read_text()
+        assert "<svg" in (tmp_path / "docs" / "experiments" / f"duals-{table}.svg").read_text()
     assert "| manhattan |" in told[1]
 
 

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs
 
 from experiments import sklr, sklr_scale
+from experiments.published import read_published
 from experiments.runs import find_tables, reproduce
 from likewise.constraints import Constraints
 from likewise.datasets import Dataset
@@ -118,20 +119,19 @@ def test_both_forms_measure_every_step(monkeypatch, form):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_table_with_a_figure_is_told_drawn_and_written_to_its_page(made, tmp_path, monkeypatch):
+def test_a_table_with_a_figure_is_printed_drawn_and_published(made, tmp_path, monkeypatch):
     from experiments import runs
 
     monkeypatch.setattr(runs, "fetch", lambda name: made)
     monkeypatch.setattr(sklr, "UNDECIDED", (0, 10))
-    told = []
+    printed = []
     folders = {"results": tmp_path / "results", "docs": tmp_path / "docs"}
-    reproduce("sklr", "figure4", n_runs=2, say=told.append, **folders)
-    svg = (tmp_path / "docs" / "sklr-figure4.svg").read_text()
-    assert "<svg" in svg
-    page = (tmp_path / "docs" / "sklr.md").read_text()
-    assert "(sklr-figure4.svg)" in page
-    assert "| data | method | 0 | 10 | runs |" in page
-    assert "| vehicle | SKLR paper | " in told[0]
+    reproduce("sklr", "figure4", n_runs=2, say=printed.append, **folders)
+    assert "<svg" in (tmp_path / "docs" / "experiments" / "sklr-figure4.svg").read_text()
+    published = read_published(tmp_path / "docs" / "tables" / "sklr" / "figure4.csv")
+    assert published.grids()[""].columns == ["data", "method", "0", "10", "runs"]
+    assert published.markdown() in printed[0]
+    assert "| vehicle | SKLR paper | " in printed[0]
     assert (tmp_path / "results" / "sklr" / "figure4.csv").is_file()
 
 
