@@ -46,7 +46,7 @@ SHARES_WRONG = (0.0, 0.1, 0.2, 0.3)
 BEYOND_SETS = ("isolet", "mnist 01", "mnist 13", "mnist 15", "mnist 17", "mnist 19")
 BEYOND_LANDMARKS = 300
 KINDS: dict[str, dict[str, int]] = {
-    "none": {},
+    "none": {"n_pairs": 0},
     "50 must-links": {"n_must_link": 50},
     "25 + 25 cannot-links": {"n_must_link": 25, "n_cannot_link": 25},
     "50 + 50 cannot-links": {"n_must_link": 50, "n_cannot_link": 50},
