@@ -28,6 +28,7 @@ from likewise.datasets import load_iris
 from likewise.deep import TrainingPlan
 from likewise.evaluation import AnswerSearchCV
 from likewise.files.tensor_file import read_tensors, write_tensors
+from likewise.maps import nystrom_map
 from likewise.model_file import ModelFileError, load_model, save_model
 
 ROWS = np.arange(150) % 3 == 0
@@ -292,7 +293,7 @@ def test_the_kernels_of_the_package_come_back(start, holder, tmp_path):
 
 
 def test_the_other_records_come_back(holder, tmp_path):
-    nystrom = kernels.nystrom_map(partial(kernels.rbf, theta=2.0), X[:10])
+    nystrom = nystrom_map(partial(kernels.rbf, theta=2.0), X[:10])
     K = kernels.rbf(X, theta=2.0)
     cholesky = kernels.pivoted_cholesky(K.diagonal(), lambda i: K[:, i])
     precomputed = kernels.kernel_function("precomputed", K)
@@ -414,14 +415,15 @@ def rewrite(path, change):
 
 
 def test_a_newer_file_asks_for_an_upgrade(saved):
-    rewrite(saved, lambda d: d.update(format=2, likewise="9.0"))
+    rewrite(saved, lambda d: d.update(format=model_file.FORMAT + 1, likewise="9.0"))
     assert "saved by likewise 9.0, which is newer. Upgrade likewise." in refusal(saved)
 
 
-def test_an_older_file_that_is_not_read_says_what_to_do(saved):
-    rewrite(saved, lambda d: d.update(format=0, likewise="0.0.1"))
+@pytest.mark.parametrize("older", [0, 1])
+def test_an_older_file_that_is_not_read_says_what_to_do(older, saved):
+    rewrite(saved, lambda d: d.update(format=older, likewise="0.0.1"))
     message = refusal(saved)
-    assert "in format 0, which is no longer read" in message
+    assert f"in format {older}, which is no longer read" in message
     assert "Fit the model again, or load it with likewise 0.0.1." in message
 
 
@@ -616,13 +618,12 @@ def test_more_numbers_as_keys_than_a_model_has_are_refused(holder, tmp_path):
     assert "more than 1000 keys" in refusal(tmp_path / "first")
 
 
-@pytest.mark.parametrize("n_iter", [10**30, 101, 0, -1])
-def test_a_forged_number_of_rounds_is_refused(n_iter, tmp_path):
-    save_model(make_fitted("SpectralReweighting"), tmp_path / "model")
-    rewrite(
-        tmp_path / "model", lambda d: d["model"]["state"]["map_"]["fields"].update(n_iter=n_iter)
-    )
-    assert "n_iter" in refusal(tmp_path / "model")
+@pytest.mark.parametrize("n_passes", [10**30, 101, 0, -1])
+def test_a_forged_number_of_rounds_is_refused(n_passes, tmp_path):
+    path = tmp_path / "model"
+    save_model(make_fitted("SpectralReweighting"), path)
+    rewrite(path, lambda d: d["model"]["state"]["map_"]["fields"].update(n_passes=n_passes))
+    assert "n_passes" in refusal(path)
 
 
 @pytest.mark.parametrize("document_format", [model_file.FORMAT, 0, 99])

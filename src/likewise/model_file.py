@@ -32,8 +32,8 @@ from likewise.files.tensor_file import ModelFileError, printable, read_tensors, 
 
 __all__ = ["ModelFileError", "feature_names_of", "load_model", "save_model"]
 
-FORMAT = 1  # raised when an older likewise could not read what this one writes
-READABLE = (1,)
+FORMAT = 2  # raised when an older likewise could not read what this one writes
+READABLE = (2,)  # 1: fitted learners had other attributes in place of `map_`
 
 # The name in the file, and where the class lives now. A class that moves keeps its name.
 ESTIMATORS = {
@@ -64,18 +64,22 @@ ESTIMATORS = {
     "sklearn.TruncatedSVD": "sklearn.decomposition.TruncatedSVD",
 }
 RECORDS = {
-    "DiffusionMap": "likewise.kernels.diffusion.DiffusionMap",
+    "ChainedMap": "likewise.maps.ChainedMap",
+    "DiffusionMap": "likewise.maps.DiffusionMap",
     "GuidedReport": "likewise.guided.account.GuidedReport",
-    "NeighborMap": "likewise.kernel_learning.neighbor_map.NeighborMap",
-    "LandmarkMap": "likewise.kernel_learning.spectral.LandmarkMap",
-    "NystromMap": "likewise.kernels.nystrom.NystromMap",
+    "LandmarkMap": "likewise.maps.LandmarkMap",
+    "LinearMap": "likewise.maps.LinearMap",
+    "NeighborMap": "likewise.maps.NeighborMap",
+    "NystromMap": "likewise.maps.NystromMap",
     "PivotedCholesky": "likewise.kernels.cholesky.PivotedCholesky",
     "SelfTuningGaussian": "likewise.kernels.gaussian.SelfTuningGaussian",
     "TrainingPlan": "likewise.deep.training_plan.TrainingPlan",
+    "TransformerMap": "likewise.maps.TransformerMap",
     "WeightedKernels": "likewise.kernel_learning.alignment.WeightedKernels",
 }
 FUNCTIONS = {
     "cosine": "likewise.kernels.pointwise.cosine",
+    "diffusion": "likewise.kernels.diffusion.diffusion_kernel",
     "linear": "likewise.kernels.pointwise.linear",
     "polynomial": "likewise.kernels.pointwise.polynomial",
     "precomputed": "likewise.kernels.named._as_given",

@@ -36,7 +36,7 @@ NO_PAPER = {
     "likewise.kernels.rbf",
     "likewise.kernels.sq_distances",
 }
-NO_PAPER_ROOMS = ("likewise.report.", "likewise.datasets.", "likewise.scale.")
+NO_PAPER_ROOMS = tuple(f"likewise.{room}." for room in ("report", "datasets", "scale", "maps"))
 
 
 def names_with_a_page():

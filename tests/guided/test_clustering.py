@@ -212,7 +212,7 @@ def test_a_learner_of_ones_own_is_used_as_it_is():
     model = GuidedClustering(3, learner=given_learner, random_state=0)
     model.fit(wine.X, constraints=answers)
     assert isinstance(model.learner_, ITML)
-    assert not hasattr(given_learner, "components_")
+    assert not hasattr(given_learner, "map_")
     Z = model.learner_.transform(model.scaler_.transform(wine.X))
     assert_allclose(model.transform(wine.X), Z)
 

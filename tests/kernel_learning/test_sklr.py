@@ -16,6 +16,7 @@ from likewise import SKLR, Constraints
 from likewise.datasets import load_digits, load_iris, load_wine
 from likewise.evaluation import ahead_of_first
 from likewise.kernel_learning.sklr import C_DEFAULT, C_RIVALS
+from likewise.kernel_learning.starts import fit_start
 from likewise.kernels import self_tuning_gaussian
 
 STARTS = ("gaussian", "diffusion", "rbf", "linear", "polynomial", "cosine")
@@ -62,7 +63,7 @@ def test_equation_18_adds_what_the_coordinates_leave_out(wine):
     answers = Constraints.from_labels(y, n_odd_one_out=40, random_state=0)
     cut = SKLR(C=0.3, share=0.8, random_state=0).fit(X, constraints=answers)
     K0 = self_tuning_gaussian(X)(X, X)
-    start = cut.start_map_.transform(X)
+    start = fit_start("gaussian", X, share=0.8).transform(X)
     learned_change = start @ (cut.metric_ - np.eye(len(cut.metric_))) @ start.T
     assert_allclose(cut.kernel(X, residual=True), K0 + learned_change, atol=1e-8)
     assert np.abs(cut.kernel(X, residual=True) - cut.kernel(X)).max() > 0.05
@@ -236,7 +237,8 @@ def test_softmax_has_the_parts_that_every_loss_has(wine):
     told = Constraints.from_labels(y, n_odd_one_out=60, noise=0.1, random_state=0)
     space = SKLR(loss="softmax", C=1.0, sharpness=2.0, random_state=0).fit(X, constraints=told)
     assert (space.C_, space.sharpness_, space.n_answers_used_) == (1.0, 2.0, 60)
-    assert_allclose(space.components_ @ space.components_, space.metric_, atol=1e-8)
+    start = fit_start("gaussian", X).transform(X)
+    assert_allclose(start @ space.metric_ @ start.T, space.kernel(X), atol=1e-8)
     assert_allclose(space.kernel(X), space.transform(X) @ space.transform(X).T, atol=1e-8)
     chances = space.choice_chances(X, told)
     is_likeliest = chances[:, 0] == chances.max(axis=1)
@@ -252,7 +254,7 @@ def test_pairs_pull_by_their_distance_from_the_threshold(wine):
     told = Constraints.from_labels(y, n_must_link=30, n_cannot_link=30, random_state=0)
     space = SKLR(loss="softmax", C=0.5, sharpness=3.0, random_state=0).fit(X, constraints=told)
     Z, (pairs, sign) = space.transform(X), told.signed_pairs()
-    sq_unit = 2 * space.start_map_.transform(X).var(axis=0).sum()
+    sq_unit = 2 * fit_start("gaussian", X).transform(X).var(axis=0).sum()
     sq_dists = np.square(Z[pairs[:, 0]] - Z[pairs[:, 1]]).sum(axis=1)
     chance = expit(sign * 3.0 / sq_unit * (space.threshold_ - sq_dists))
     assert_allclose(space.duals_, 0.5 * (1 - chance), atol=1e-6)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from likewise.kernel_learning.starts import fit_start, map_through
+from likewise.kernel_learning.starts import fit_start
 from likewise.kernels import linear
 
 
@@ -27,9 +27,12 @@ def test_the_linear_start_maps_new_rows_onto_the_kept_axes(rows, seed):
 
 
 @pytest.mark.parametrize("start", ["gaussian", "linear", "diffusion"])
-def test_a_factor_after_the_start_is_the_same_for_many_rows_and_for_few(rows, start):
+def test_the_start_and_a_matrix_after_it_are_one_map(rows, start):
     start_map = fit_start(start, rows, share=0.99)
     Y = start_map.transform(rows)
-    factor = np.random.default_rng(0).normal(size=(Y.shape[1], 3))
-    assert_allclose(map_through(start_map, rows, factor), Y @ factor, atol=1e-9)
-    assert_allclose(map_through(start_map, rows[:1], factor), Y[:1] @ factor, atol=1e-9)
+    matrix = np.random.default_rng(0).normal(size=(Y.shape[1], 3))
+    learned = start_map.times(matrix)
+    assert type(learned) is type(start_map)
+    assert learned.n_directions == 3
+    assert_allclose(learned.transform(rows), Y @ matrix, atol=1e-9)
+    assert_allclose(learned.transform(rows[:1]), Y[:1] @ matrix, atol=1e-9)

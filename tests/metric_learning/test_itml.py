@@ -63,7 +63,7 @@ def test_one_must_link_in_the_plane_is_known_by_hand(gamma, dual, M00):
     itml = ITML(gamma=gamma, bounds=(1.0, 9.0)).fit([[0.0, 0.0], [2.0, 0.0]], constraints=told)
     assert_allclose(itml.duals_, [dual])
     assert_allclose(itml.metric_, [[M00, 0], [0, 1]])
-    assert_allclose(itml.components_, [[np.sqrt(M00), 0], [0, 1]])
+    assert_allclose(itml.map_.matrix, [[np.sqrt(M00), 0], [0, 1]])
     assert itml.bounds_ == (1.0, 9.0)
     assert itml.n_answers_used_ == 1
 
@@ -254,12 +254,12 @@ def test_weight_two_is_the_answer_twice_and_weight_zero_none(seed):
     assert_array_equal(one.duals_[[1, 4]], 0)
 
 
-def test_metric_is_the_square_of_its_components_and_the_distance_of_the_map(seed):
+def test_metric_is_the_square_of_its_matrix_and_the_distance_of_the_map(seed):
     X, told = draw(seed)
     itml = ITML(random_state=0).fit(X, constraints=told)
     Z = itml.transform(X)
     v = X[3] - X[8]
-    assert_allclose(itml.components_.T @ itml.components_, itml.metric_)
+    assert_allclose(itml.map_.matrix @ itml.map_.matrix.T, itml.metric_)
     assert_allclose(((Z[3] - Z[8]) ** 2).sum(), v @ itml.metric_ @ v)
 
 

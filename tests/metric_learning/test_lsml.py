@@ -246,7 +246,7 @@ def test_a_stronger_prior_is_left_less_far():
 
 def test_without_answers_the_metric_is_the_prior():
     model = LSML().fit(np.ones((3, 2)))
-    assert_array_equal(model.components_, np.eye(2))
+    assert_array_equal(model.map_.matrix, np.eye(2))
     assert (model.n_answers_used_, len(model.objective_)) == (0, 0)
     P = [[2.0, 1.0], [1.0, 3.0]]
     assert_allclose(LSML(prior=P).fit(np.ones((3, 2))).metric_, P)

@@ -230,7 +230,7 @@ def test_a_weight_of_two_is_the_answer_given_twice(diagonal, seed):
 
 def test_without_answers_the_metric_is_the_identity():
     model = MMC().fit(np.ones((3, 2)))
-    assert_array_equal(model.components_, np.eye(2))
+    assert_array_equal(model.map_.matrix, np.eye(2))
     assert (model.n_answers_used_, len(model.objective_)) == (0, 0)
 
 

@@ -41,7 +41,7 @@ def test_variation_inside_chunklets_is_divided_out():
     X = [[0, 0], [0, 2], [1, 0], [1, 2]]  # C = diag(0, 1); half of it and half of I / 2
     model = fit(X, [(0, 1), (2, 3)], shrinkage=0.5)
     assert_allclose(model.metric_, np.diag([4, 4 / 3]))
-    assert_allclose(model.components_, np.sqrt(model.metric_))
+    assert_allclose(model.map_.matrix, np.sqrt(model.metric_))
     assert (model.n_chunklets_, model.n_answers_used_) == (2, 2)
 
 

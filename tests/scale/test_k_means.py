@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise import SpectralReweighting
 from likewise.scale import BlockKMeans, as_blocks, mapped
-from likewise.scale.k_means import lloyd, nearest_centers
+from likewise.scale.k_means import assign_rows, cluster_sums, lloyd, nearest_centers
 
 seeds = st.integers(0, 10_000)
 
@@ -126,3 +126,26 @@ def test_other_features_than_those_fitted_are_refused():
     model = BlockKMeans(2, random_state=0).fit(np.eye(4))
     with pytest.raises(ValueError, match="X has 3 features, but BlockKMeans is expecting 4"):
         model.predict(as_blocks(np.eye(3)))
+
+
+def in_torch(array):
+    torch = pytest.importorskip("torch", reason="torch is not installed (extra deep)")
+    return torch.as_tensor(array)
+
+
+@pytest.mark.parametrize("make", [np.asarray, in_torch])
+def test_rows_go_to_the_nearest_center_and_the_first_of_equals(make):
+    X = make(np.array([[0.0], [1.0], [3.0]]))
+    labels, sq_dists = assign_rows(X, make(np.array([[0.0], [2.0], [4.0]])))
+    assert_array_equal(np.asarray(labels), [0, 0, 1])
+    assert_allclose(np.asarray(sq_dists), [0, 1, 1])
+
+
+@pytest.mark.parametrize("make", [np.asarray, in_torch])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_sums_of_clusters_by_hand_in_the_type_of_the_rows(make, dtype):
+    X = make(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], dtype=dtype))
+    sums, sizes = cluster_sums(X, make(np.array([2, 0, 2])), 3)
+    assert sums.dtype == X.dtype
+    assert_array_equal(np.asarray(sums), [[3, 4], [0, 0], [6, 8]])
+    assert_array_equal(np.asarray(sizes), [1, 0, 2])

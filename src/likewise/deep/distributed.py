@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import distributed, nn
 
-from likewise.numerics.array_maps import find_device
+from likewise.maps import find_device
 
 
 class World(NamedTuple):

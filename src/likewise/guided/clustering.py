@@ -9,7 +9,6 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -27,8 +26,9 @@ from likewise.cluster.checks import check_enough_rows
 from likewise.constraints import Constraints, check_constraints, fit_and_label
 from likewise.evaluation import fit_keywords, satisfaction_score, satisfied_answers
 from likewise.guided.account import GuidedReport
-from likewise.guided.preparation import PREPARATIONS, fit_reducer, fit_scaler
+from likewise.guided.preparation import PREPARATIONS, fit_reducer, fit_scaler, preparation_map
 from likewise.guided.spaces import Choice, choose_space
+from likewise.maps import ChainedMap, Map, as_map
 from likewise.numerics.rows import validate_rows
 from likewise.scale.blocks import Blocks, as_blocks, is_blockwise
 from likewise.scale.k_means import nearest_centers
@@ -77,6 +77,8 @@ class GuidedClustering(
         In the learned space.
     learner_ : estimator or None
         The fitted learner; None when the features are taken as they are.
+    map_ : ChainedMap
+        ``transform`` for any rows: the features as they are taken, then the learner's map.
     scaler_ : StandardScaler or None
     reducer_ : TruncatedSVD or None
         To 100 directions, of sparse features.
@@ -174,7 +176,8 @@ class GuidedClustering(
             X_rows = self._validate(X_rows, reset=True)
         self.scaler_, why_prepared = fit_scaler(X_rows, self.preparation)
         self.reducer_ = fit_reducer(X_rows, seed)
-        X_fit, told = self._prepared(X_rows), answers.restrict(rows)
+        prepared = preparation_map(self.scaler_, self.reducer_, X.shape[1])
+        X_fit, told = prepared.transform(X_rows), answers.restrict(rows)
 
         found = self._choose(X_fit, told, seed)
         self.learner_ = found.learner
@@ -193,8 +196,10 @@ class GuidedClustering(
         before = place(X_fit, Constraints(len(rows)), self.n_clusters_, self.n_init, seed)
 
         self.cluster_centers_ = placed.centers
+        learned = () if self.learner_ is None else (as_map(self.learner_),)
+        self.map_ = ChainedMap((prepared, *learned))
         self._n_features_out = Z.shape[1]
-        self.labels_ = self._complete(X, rows, placed, self._map_rows)
+        self.labels_ = self._complete(X, rows, placed, self.map_)
         self.violated_ = np.flatnonzero(satisfied == 0)
         self.n_answers_used_ = int(np.count_nonzero(answers.weights > 0))
         self.report_ = GuidedReport(
@@ -209,7 +214,7 @@ class GuidedClustering(
             chosen=found.chosen,
             why=found.why,
             why_n_clusters=counted.why,
-            labels_before=self._complete(X, rows, before, self._prepared),
+            labels_before=self._complete(X, rows, before, prepared),
             satisfied_before=satisfaction_score(X_fit, told, before.labels),
             satisfied=satisfaction_score(Z, told, placed.labels),
             n_doubtful=len(self.doubtful_),
@@ -231,7 +236,7 @@ class GuidedClustering(
         X : ndarray of shape (n_samples, n_prepared_features)
         """
         check_is_fitted(self)
-        return self._prepared(self._validate(X, reset=False))
+        return self.map_.maps[0].transform(self._validate(X, reset=False))
 
     def transform(self, X):
         """Map rows to the space that the clusters were found in.
@@ -245,7 +250,7 @@ class GuidedClustering(
         Z : ndarray of shape (n_samples, n_directions)
         """
         check_is_fitted(self)
-        return self._map_rows(self._validate(X, reset=False))
+        return self.map_.transform(self._validate(X, reset=False))
 
     def predict(self, X):
         """The cluster of each row: that of the nearest center in the learned space.
@@ -261,7 +266,7 @@ class GuidedClustering(
         """
         check_is_fitted(self)
         X = as_blocks(X if is_blockwise(X) else self._validate(X, reset=False))
-        return self._nearest(X, self.cluster_centers_, self._map_rows)
+        return self._nearest(X, self.cluster_centers_, self.map_)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -294,19 +299,9 @@ class GuidedClustering(
         trusted = np.arange(answers.n_answers) if trusted is None else trusted
         self.learner_.fit(X, **fit_keywords(self.learner_, answers.subset(trusted)))
         self.pulls_[trusted] = pulls_of(self.learner_)
-        return map_densely(self.learner_, X)
+        return as_map(self.learner_).transform(X)
 
-    def _prepared(self, X):
-        """Rows as dense features, standardized where that was decided."""
-        X = X if self.scaler_ is None else self.scaler_.transform(X)
-        X = X if self.reducer_ is None else self.reducer_.transform(X)
-        return X.toarray() if issparse(X) else X
-
-    def _map_rows(self, X):
-        X = self._prepared(X)
-        return X if self.learner_ is None else map_densely(self.learner_, X)
-
-    def _complete(self, X: Blocks, rows: np.ndarray, placed: "Placed", map_rows) -> np.ndarray:
+    def _complete(self, X: Blocks, rows: np.ndarray, placed: "Placed", map_rows: Map) -> np.ndarray:
         """The labels of the rows that were clustered, and of all others by the nearest center."""
         if len(rows) == X.shape[0]:
             return placed.labels
@@ -314,9 +309,9 @@ class GuidedClustering(
         labels[rows] = placed.labels
         return labels
 
-    def _nearest(self, X: Blocks, centers: np.ndarray, map_rows) -> np.ndarray:
+    def _nearest(self, X: Blocks, centers: np.ndarray, map_rows: Map) -> np.ndarray:
         """The nearest center (n,) of rows mapped block by block."""
-        Z = X.map(map_rows, centers.shape[1])
+        Z = X.map(map_rows.transform, centers.shape[1])
         return nearest_centers(Z, centers, n_jobs=self.n_jobs).labels.astype(np.int64)
 
     def _choose(self, X, answers: Constraints, seed: int) -> "Choice":
@@ -362,12 +357,6 @@ def rank_doubtful(credits: np.ndarray, satisfied: np.ndarray, pulls: np.ndarray)
     unseen = np.nan_to_num(credits, nan=0.5)
     doubtful = np.flatnonzero((satisfied == 0) & (unseen <= 0.5))
     return doubtful[np.lexsort((-pulls[doubtful], unseen[doubtful]))]
-
-
-def map_densely(learner, X) -> np.ndarray:
-    """Rows in the space of a learner as an array, also where it returns a frame or CSR."""
-    Z = learner.transform(X)
-    return Z.toarray() if issparse(Z) else np.asarray(Z)
 
 
 def pulls_of(learner) -> np.ndarray | float:

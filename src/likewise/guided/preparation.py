@@ -5,6 +5,8 @@ from scipy.sparse import issparse
 from sklearn.decomposition import TruncatedSVD
 from sklearn.preprocessing import StandardScaler
 
+from likewise.maps import LinearMap
+
 N_DIRECTIONS = 100  # of sparse features
 FEW_FEATURES = 10  # standardize when the variance sits in fewer features than this,
 SMALL_SHARE = 0.25  # and in a smaller share of them
@@ -38,3 +40,13 @@ def fit_reducer(X, seed: int) -> TruncatedSVD | None:
     if not issparse(X) or min(X.shape) <= N_DIRECTIONS:
         return None
     return TruncatedSVD(N_DIRECTIONS, random_state=seed).fit(X)
+
+
+def preparation_map(
+    scaler: StandardScaler | None, reducer: TruncatedSVD | None, d: int
+) -> LinearMap:
+    """Rows (n, d) as dense features, standardized and reduced where that was decided, as one."""
+    matrix = None if reducer is None else reducer.components_.T
+    if scaler is not None:
+        return LinearMap(matrix, scaler.mean_ if scaler.with_mean else None, scaler.scale_)
+    return LinearMap(scale=np.ones(d)) if matrix is None else LinearMap(matrix)

@@ -141,7 +141,7 @@ def start_coordinates(X, candidates: Sequence[Candidate], seed: int) -> Coordina
     for start in {candidate.start for candidate in candidates}:
         if start is not None:
             fitted = fit_start(start, X, share=SHARE, n_landmarks=N_LANDMARKS, random_state=seed)
-            coordinates[start] = fitted.transform(X)
+            coordinates[start] = fitted.transform(X, dtype=np.float64)
     return coordinates
 
 

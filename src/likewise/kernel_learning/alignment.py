@@ -22,7 +22,8 @@ from sklearn.utils.validation import check_is_fitted
 from likewise.constraints import check_constraints, warn_unused
 from likewise.kernel_learning.pairs import MergedPairs, merge_pairs
 from likewise.kernel_learning.starts import ALL_ROWS, N_LANDMARKS
-from likewise.kernels import choose_landmarks, kernel_function, nystrom_map
+from likewise.kernels import choose_landmarks, kernel_function
+from likewise.maps import ChainedMap, LinearMap, nystrom_map
 from likewise.numerics.eigen import eigh
 from likewise.numerics.psd import CUTOFF
 from likewise.numerics.rows import validate_rows
@@ -53,10 +54,8 @@ class KernelAlignment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         What each kernel counts, summing to 1.
     alignment_ : float
         Cosine between the mix and the pairs, 0 without pairs.
-    space_ : NystromMap
-        Coordinates of any rows, before centering.
-    center_ : ndarray of shape (n_directions,)
-        Mean of the landmarks there.
+    map_ : ChainedMap
+        ``transform`` for any rows: through the landmarks, then about their mean.
     n_answers_used_ : int
         Pairs of weight > 0.
     n_features_in_ : int
@@ -136,9 +135,10 @@ class KernelAlignment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                     "Name other kernels, or use NPK.",
                     UserWarning,
                 )
-        self.space_ = nystrom_map(WeightedKernels(kernels, self.weights_ * scales), landmarks)
-        self.center_ = self.space_.transform(landmarks).mean(axis=0)
-        self._n_features_out = len(self.center_)
+        mixed = nystrom_map(WeightedKernels(kernels, self.weights_ * scales), landmarks)
+        center = mixed.transform(landmarks, dtype=np.float64).mean(axis=0)
+        self.map_ = ChainedMap((mixed, LinearMap(center=center)))
+        self._n_features_out = self.map_.n_directions
         return self
 
     def transform(self, X):
@@ -153,22 +153,18 @@ class KernelAlignment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Z : ndarray of shape (n_samples, n_directions)
         """
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
-        return self._coordinates(X).astype(X.dtype, copy=False)
+        return self.map_.transform(self._validate(X, reset=False))
 
     def kernel(self, X, Y=None):
         """The learned kernel between rows: ``transform(X) @ transform(Y).T``."""
         check_is_fitted(self)
-        Z = self._coordinates(self._validate(X, reset=False))
-        return Z @ (Z if Y is None else self._coordinates(self._validate(Y, reset=False))).T
+        X = self._validate(X, reset=False)
+        return self.map_.kernel(X, None if Y is None else self._validate(Y, reset=False))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-    def _coordinates(self, X) -> np.ndarray:
-        return self.space_.transform(X) - self.center_
 
     def _landmarks(self, X, touched: np.ndarray) -> np.ndarray:
         n = X.shape[0]

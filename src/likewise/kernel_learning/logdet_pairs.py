@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import check_constraints, warn_unused
 from likewise.kernel_learning.logdet import learn_metric, problem_rows
-from likewise.kernel_learning.starts import fit_start, keep_leading, map_through
+from likewise.kernel_learning.starts import fit_start, keep_leading
 from likewise.numerics.pair_distances import percentile_bounds
 from likewise.numerics.rows import validate_rows
 
@@ -61,10 +61,10 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     Attributes
     ----------
-    components_, metric_ : ndarray of shape (n_directions, n_directions)
-        ``transform`` is the start's coordinates times the first, which is the root of the second.
-    start_map_ : NystromMap or DiffusionMap
-        The start's coordinates, for any rows.
+    metric_ : ndarray of shape (n_directions, n_directions)
+        The learned kernel in the start's coordinates.
+    map_ : NystromMap, DiffusionMap or LinearMap
+        ``transform`` for any rows: the start's coordinates times the root of ``metric_``.
     bounds_ : tuple of two floats
         The squared distances (near, far) used.
     duals_ : ndarray of shape (n_answers,)
@@ -138,7 +138,7 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         if not self.gamma > 0:
             raise ValueError(f"gamma={self.gamma} must be > 0. Try 1, or np.inf for hard pairs.")
         rng = check_random_state(self.random_state)
-        start_map = fit_start(
+        start = fit_start(
             self.start,
             X,
             share=self.share if self.rank is None else 1.0,
@@ -146,8 +146,8 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             forced=answers.touched_rows(),
             random_state=rng,
         )
-        self.start_map_ = start_map if self.rank is None else keep_leading(start_map, self.rank)
-        Y = self.start_map_.transform(X)
+        start = start if self.rank is None else keep_leading(start, self.rank)
+        Y = start.transform(X, dtype=np.float64)
         self.bounds_ = self._sq_bounds(Y, rng)
         pairs_alone = answers.subset(answers.positions("must_link", "cannot_link"))
         rows = problem_rows(pairs_alone)
@@ -173,10 +173,10 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.duals_[answers.positions("must_link", "cannot_link")] = fitted.answer_duals(
             pairs_alone.n_answers
         )
-        self.metric_, self.components_ = fitted.metric, fitted.root
+        self.metric_, self.map_ = fitted.metric, start.times(fitted.root)
         self.divergence_, self.n_iter_ = fitted.divergence, fitted.n_iter
         self.n_answers_used_ = len(rows.pairs)
-        self._n_features_out = len(self.components_)
+        self._n_features_out = self.map_.n_directions
         return self
 
     def transform(self, X):
@@ -192,15 +192,13 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Z : ndarray of shape (n_samples, n_directions)
         """
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
-        return map_through(self.start_map_, X, self.components_).astype(X.dtype, copy=False)
+        return self.map_.transform(self._validate(X, reset=False))
 
     def kernel(self, X, Y=None):
         """The learned kernel between rows: ``transform(X) @ transform(Y).T``."""
         check_is_fitted(self)
-        X0 = self.start_map_.transform(self._validate(X, reset=False))
-        Y0 = X0 if Y is None else self.start_map_.transform(self._validate(Y, reset=False))
-        return X0 @ self.metric_ @ Y0.T
+        X = self._validate(X, reset=False)
+        return self.map_.kernel(X, None if Y is None else self._validate(Y, reset=False))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

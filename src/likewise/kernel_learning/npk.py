@@ -17,10 +17,13 @@ import warnings
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from likewise.kernel_learning.graph_kernel import GraphKernel
+from likewise.constraints import check_constraints, warn_unused
+from likewise.kernel_learning.graph_fit import Solved, fit_on_graph
 from likewise.kernel_learning.npk_solvers import (
     PairProblem,
     climb_barrier,
@@ -29,12 +32,13 @@ from likewise.kernel_learning.npk_solvers import (
 )
 from likewise.kernel_learning.pairs import MergedPairs
 from likewise.numerics.elimination import eliminate
+from likewise.numerics.rows import validate_rows
 
 SOLVERS = {"interior-point": 100, "barrier": 3000, "smo": 60}  # and their max_iter by default
 COUNTS = {"once": 1, "twice": 2}
 
 
-class NPK(GraphKernel):
+class NPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Learn a nonparametric kernel from must-link and cannot-link pairs over the data's graph.
 
     The kernel is free in form and low in rank: what pairs say of a few rows spreads along the
@@ -80,8 +84,8 @@ class NPK(GraphKernel):
         Value of the kernel, and the dual value, below which no kernel can get.
     gap_ : float
         ``(objective_ - bound_) / max(1, bound_)``: certified, for whatever solver.
-    space_ : NeighborMap
-        Coordinates for any rows.
+    map_ : NeighborMap
+        ``transform`` for any rows.
     n_iter_ : int
         Interior-point steps, or sweeps.
     n_answers_used_ : int
@@ -131,7 +135,76 @@ class NPK(GraphKernel):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _solve(self, L: csr_array, merged: MergedPairs) -> None:
+    def fit(self, X, y=None, *, constraints=None):
+        """Learn the kernel.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n_samples, n_features)
+            Rows; for ``affinity="precomputed"`` their similarity (n_samples, n_samples).
+        y : None
+            Ignored; it is here for scikit-learn.
+        constraints : Constraints, default=None
+            Its must-links and cannot-links are used. Without any, the kernel is the inverse of L,
+            cut to its 40 leading directions.
+
+        Returns
+        -------
+        self : NPK
+        """
+        X = self._validate(X, reset=True)
+        answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
+        warn_unused(self, answers, used=("must_link", "cannot_link"))
+        self._check_settings()
+        fitted = fit_on_graph(
+            X,
+            answers,
+            affinity=self.affinity,
+            n_neighbors=self.n_neighbors,
+            delta=self.delta,
+            solve=self._solve,
+        )
+        solved = fitted.solved
+        self.map_, self.embedding_, self.duals_ = fitted.map, solved.Y, fitted.duals
+        self.objective_, self.bound_, self.gap_ = solved.primal, solved.dual, solved.gap
+        self.n_iter_, self.n_answers_used_ = solved.n_iter, fitted.n_answers_used
+        self._n_features_out = self.map_.n_directions
+        return self
+
+    def transform(self, X):
+        """Map rows to the learned space: a weighted mean of their nearest training rows.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n_samples, n_features)
+            For ``affinity="precomputed"``: similarities with the training rows.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, rank)
+        """
+        check_is_fitted(self)
+        return self.map_.transform(self._validate(X, reset=False))
+
+    def kernel(self, X, Y=None):
+        """The learned kernel between rows: ``transform(X) @ transform(Y).T``."""
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        return self.map_.kernel(X, None if Y is None else self._validate(Y, reset=False))
+
+    @property
+    def kernel_(self):
+        """Learned kernel of the training rows (n_samples, n_samples)."""
+        check_is_fitted(self)
+        return self.embedding_ @ self.embedding_.T
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.affinity == "precomputed"
+        return tags
+
+    def _solve(self, L: csr_array, merged: MergedPairs) -> Solved:
         rows, local = np.unique(merged.pairs, return_inverse=True)
         reduced = eliminate(L, rows)
         scale = COUNTS[self.count] / 2
@@ -158,10 +231,8 @@ class NPK(GraphKernel):
             )
         pull = np.zeros((L.shape[0], max(1, found.pull.shape[1])))
         pull[rows[found.rows], : found.pull.shape[1]] = found.pull
-        self.embedding_ = reduced.solve(pull)
-        self.duals_[merged.answers] = merged.shares * found.duals[merged.pair_of] / scale
-        self.objective_, self.bound_, self.gap_ = found.primal, found.dual, found.gap
-        self.n_iter_ = found.n_iter
+        Y, duals = reduced.solve(pull), found.duals / scale
+        return Solved(Y, duals, found.primal, found.dual, found.gap, found.n_iter)
 
     def _check_settings(self) -> None:
         for name, known in (("solver", SOLVERS), ("count", COUNTS)):
@@ -172,3 +243,8 @@ class NPK(GraphKernel):
         for name in ("c", "delta", "tol"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name}={getattr(self, name)} must be > 0.")
+
+    def _validate(self, X, *, reset):
+        return validate_rows(
+            self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
+        )

@@ -31,14 +31,18 @@ from scipy import linalg
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
-from likewise.kernel_learning.graph_kernel import GraphKernel
+from likewise.constraints import check_constraints, warn_unused
+from likewise.kernel_learning.graph_fit import Solved, fit_on_graph
 from likewise.kernel_learning.pairs import MergedPairs
 from likewise.numerics.eigen import eigh
 from likewise.numerics.elimination import eliminate, solve_by_gradients
 from likewise.numerics.interior_point import Pairs
 from likewise.numerics.psd import fix_signs
+from likewise.numerics.rows import validate_rows
 
 LOSSES = ("linear", "hinge", "squared_hinge")
 SMALL = 1500  # rows up to which all eigenvalues are found, densely
@@ -49,7 +53,7 @@ JUST_ABOVE = 1.2  # times it: the hinges start with few directions, each dear on
 ABOVE_LEAST = 4.0  # times the least cost that leaves a kernel: good on three sets, 20 to 200 pairs
 
 
-class SimpleNPK(GraphKernel):
+class SimpleNPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Learn a nonparametric kernel of bounded size from pairs, on graphs of any length.
 
     The cousin of ``NPK`` for many rows and many pairs: where that minimizes the kernel's size, this
@@ -99,8 +103,8 @@ class SimpleNPK(GraphKernel):
     gap_ : float
         ``(objective_ - bound_) / max(1, |bound_|)``: certified; NaN where directions were left
         out.
-    space_ : NeighborMap
-        Coordinates for any rows.
+    map_ : NeighborMap
+        ``transform`` for any rows.
     n_iter_ : int
         Steps made.
     n_answers_used_ : int
@@ -151,7 +155,76 @@ class SimpleNPK(GraphKernel):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _solve(self, L: csr_array, merged: MergedPairs) -> None:
+    def fit(self, X, y=None, *, constraints=None):
+        """Learn the kernel.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n_samples, n_features)
+            Rows; for ``affinity="precomputed"`` their similarity (n_samples, n_samples).
+        y : None
+            Ignored; it is here for scikit-learn.
+        constraints : Constraints, default=None
+            Its must-links and cannot-links are used. Without any, the kernel is the inverse of L,
+            cut to its 40 leading directions.
+
+        Returns
+        -------
+        self : SimpleNPK
+        """
+        X = self._validate(X, reset=True)
+        answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
+        warn_unused(self, answers, used=("must_link", "cannot_link"))
+        self._check_settings()
+        fitted = fit_on_graph(
+            X,
+            answers,
+            affinity=self.affinity,
+            n_neighbors=self.n_neighbors,
+            delta=self.delta,
+            solve=self._solve,
+        )
+        solved = fitted.solved
+        self.map_, self.embedding_, self.duals_ = fitted.map, solved.Y, fitted.duals
+        self.objective_, self.bound_, self.gap_ = solved.primal, solved.dual, solved.gap
+        self.n_iter_, self.n_answers_used_ = solved.n_iter, fitted.n_answers_used
+        self._n_features_out = self.map_.n_directions
+        return self
+
+    def transform(self, X):
+        """Map rows to the learned space: a weighted mean of their nearest training rows.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n_samples, n_features)
+            For ``affinity="precomputed"``: similarities with the training rows.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, rank)
+        """
+        check_is_fitted(self)
+        return self.map_.transform(self._validate(X, reset=False))
+
+    def kernel(self, X, Y=None):
+        """The learned kernel between rows: ``transform(X) @ transform(Y).T``."""
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        return self.map_.kernel(X, None if Y is None else self._validate(Y, reset=False))
+
+    @property
+    def kernel_(self):
+        """Learned kernel of the training rows (n_samples, n_samples)."""
+        check_is_fitted(self)
+        return self.embedding_ @ self.embedding_.T
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.affinity == "precomputed"
+        return tags
+
+    def _solve(self, L: csr_array, merged: MergedPairs) -> Solved:
         n = L.shape[0]
         over = Pairs(merged.pairs, merged.signs, size=n)
         c = 1.0 if self.c is None else self.c
@@ -180,9 +253,7 @@ class SimpleNPK(GraphKernel):
                 "puts all rows in one place. Raise c, or lower delta.",
                 UserWarning,
             )
-        self.embedding_, self.n_iter_ = found.Y, found.n_iter
-        self.duals_[merged.answers] = merged.shares * found.multipliers[merged.pair_of]
-        self.objective_, self.bound_, self.gap_ = found.primal, found.dual, found.gap
+        return Solved(found.Y, found.multipliers, found.primal, found.dual, found.gap, found.n_iter)
 
     def _check_settings(self) -> None:
         if self.loss not in LOSSES:
@@ -196,6 +267,11 @@ class SimpleNPK(GraphKernel):
             value = getattr(self, name)
             if not (value is None and name in ("c", "bound")) and not value > 0:
                 raise ValueError(f"{name}={value} must be > 0.")
+
+    def _validate(self, X, *, reset):
+        return validate_rows(
+            self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
+        )
 
 
 class Reduced(NamedTuple):

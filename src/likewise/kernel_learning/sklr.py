@@ -34,8 +34,9 @@ from likewise.evaluation import ahead_of_first, answer_credits, select
 from likewise.kernel_learning.logdet import Learned, learn_from_answers, violated_answers
 from likewise.kernel_learning.softmax import choices_of, option_chances, option_sq_distances
 from likewise.kernel_learning.softmax_search import fit_choices
-from likewise.kernel_learning.starts import fit_start, map_through
-from likewise.kernels import NystromMap
+from likewise.kernel_learning.starts import fit_start
+from likewise.maps import ChainedMap, NystromMap, as_map
+from likewise.numerics.psd import symmetric_root
 from likewise.numerics.rows import validate_rows
 
 LOSSES = {
@@ -107,12 +108,10 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_directions, n_directions)
-        Symmetric; ``transform`` is the start's coordinates times this.
     metric_ : ndarray of shape (n_directions, n_directions)
-        The learned kernel in the start's coordinates: ``components_ @ components_``.
-    start_map_ : NystromMap or DiffusionMap
-        The start's coordinates, for any rows.
+        The learned kernel in the start's coordinates.
+    map_ : NystromMap, DiffusionMap, LinearMap or ChainedMap
+        ``transform`` for any rows: the start's coordinates times the root of ``metric_``.
     duals_ : ndarray of shape (n_answers,)
         How hard each answer pulls, >= 0, in the order of ``constraints.answers()``.
     violated_ : ndarray of int
@@ -218,9 +217,9 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
         rng = check_random_state(self.random_state)
         seed = rng.randint(2**31 - 1)
-        self.scaler_ = StandardScaler().fit(X) if self.loss == "paper" else None
-        X = self._scaled(X)
-        self.start_map_ = fit_start(
+        standardize = as_map(StandardScaler().fit(X)) if self.loss == "paper" else None
+        X = X if standardize is None else standardize.transform(X)
+        start = fit_start(
             self.start,
             X,
             share=self.share,
@@ -230,17 +229,19 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             random_state=rng,
             **({"count_self": True} if self._counts_self() else {}),
         )
-        Y = self.start_map_.transform(X)
+        Y = start.transform(X, dtype=np.float64)
         sq_unit = 2 * Y.var(axis=0).sum()  # the mean squared distance
         sq_unit = sq_unit if sq_unit > 0 else 1.0
         Y = Y / np.sqrt(sq_unit)
         if self.loss == "softmax":
-            is_violated = self._fit_choices(Y, answers, sq_unit, seed)
+            root, is_violated = self._fit_choices(Y, answers, sq_unit, seed)
         else:
-            is_violated = self._fit_margins(Y, answers, seed)
+            root, is_violated = self._fit_margins(Y, answers, seed)
+        learned = start.times(root)
+        self.map_ = learned if standardize is None else ChainedMap((standardize, learned))
         self.violated_ = np.flatnonzero(is_violated)
         self.n_answers_used_ = int(np.count_nonzero(answers.weights > 0))
-        self._n_features_out = len(self.components_)
+        self._n_features_out = self.map_.n_directions
         return self
 
     def transform(self, X):
@@ -256,9 +257,7 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Z : ndarray of shape (n_samples, n_directions)
         """
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
-        Z = map_through(self.start_map_, self._scaled(X), self.components_)
-        return Z.astype(X.dtype, copy=False)
+        return self.map_.transform(self._validate(X, reset=False))
 
     def kernel(self, X, Y=None, *, residual=False):
         """The learned kernel between rows: ``transform(X) @ transform(Y).T``.
@@ -279,13 +278,8 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         X = self._validate(X, reset=False)
         Y = X if Y is None else self._validate(Y, reset=False)
-        X0, Y0 = self._start_coordinates(X), self._start_coordinates(Y)
-        K = X0 @ self.metric_ @ Y0.T
-        if residual and isinstance(self.start_map_, NystromMap):
-            if self.start == "precomputed":
-                raise ValueError("residual=True needs the rows; a precomputed kernel has none.")
-            K += self.start_map_.kernel(self._scaled(X), self._scaled(Y)) - X0 @ Y0.T
-        return K
+        K = self.map_.kernel(X, Y)
+        return K + self._left_out(X, Y) if residual else K
 
     @available_if(lambda self: self.loss == "softmax")
     def choice_chances(self, X, constraints):
@@ -350,26 +344,32 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _counts_self(self):
         return self.loss == "paper" and self.start == "gaussian"
 
-    def _scaled(self, X):
-        return X if self.scaler_ is None else self.scaler_.transform(X)
+    def _left_out(self, X, Y) -> np.ndarray | float:
+        """The starting kernel (n, m) less the inner products of the start's coordinates."""
+        *before, learned = self.map_.maps if isinstance(self.map_, ChainedMap) else (self.map_,)
+        if not isinstance(learned, NystromMap):
+            return 0.0  # the coordinates are all there is
+        if self.start == "precomputed":
+            raise ValueError("residual=True needs the rows; a precomputed kernel has none.")
+        for one in before:
+            X, Y = one.transform(X), one.transform(Y)
+        start = learned.times(np.linalg.inv(symmetric_root(self.metric_)))
+        return learned.base_kernel(X, Y) - start.kernel(X, Y)
 
-    def _start_coordinates(self, X):
-        return self.start_map_.transform(self._scaled(X))
-
-    def _fit_margins(self, Y, answers: Constraints, seed: int) -> np.ndarray:
-        """Projections; which answers (n_answers,) stay broken."""
+    def _fit_margins(self, Y, answers: Constraints, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Projections; the root of the metric, and which answers (n_answers,) stay broken."""
         self.C_ = self._choose_strength(Y, answers, seed)
         fitted = self._learn(Y, answers, self.C_, self.tol, seed)
         self._warn(fitted)
         self.duals_ = fitted.answer_duals(answers.n_answers)
-        self.metric_, self.components_ = fitted.metric, fitted.root
+        self.metric_ = fitted.metric
         self.divergence_, self.n_iter_ = fitted.divergence, fitted.n_iter
-        return violated_answers(
-            Y @ self.components_, answers, gamma=self.gamma, sq_bounds=self.bounds, tol=BROKEN
+        return fitted.root, violated_answers(
+            Y @ fitted.root, answers, gamma=self.gamma, sq_bounds=self.bounds, tol=BROKEN
         )
 
-    def _fit_choices(self, Y, answers: Constraints, sq_unit: float, seed: int) -> np.ndarray:
-        """Softmax; which answers (n_answers,) are not the likeliest ones."""
+    def _fit_choices(self, Y, answers: Constraints, sq_unit: float, seed: int):
+        """Softmax; the root of the metric, and which answers (n_answers,) are not the likeliest."""
         found = fit_choices(
             Y,
             answers,
@@ -391,12 +391,12 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.held_out_loss_ = strength.log_loss
         self.choice_scale_ = strength.scale * strength.sharpness / sq_unit
         self.threshold_ = chosen.threshold * sq_unit / strength.sharpness
-        self.metric_, self.components_, self.duals_ = found.metric, found.root, found.duals
+        self.metric_, self.duals_ = found.metric, found.duals
         self.divergence_, self.gap_ = chosen.divergence, chosen.gap
         self.n_iter_ = max(chosen.n_iter, 1)  # scikit-learn asks for one where nothing is learned
         self.trust_, self.suspects_ = found.trust, np.flatnonzero(found.trust < 0.5)
         self.annotators_, self.reliabilities_ = found.annotators, found.reliabilities
-        return found.is_unlikely
+        return found.root, found.is_unlikely
 
     def _choose_strength(self, Y, answers: Constraints, seed: int) -> float:
         """C as given, or by held-out answers."""

@@ -8,7 +8,7 @@ D_r is the mean squared difference of v_r over the pairs that should be near (mu
 pair of a triple), e_r the root mean squared difference over those that should be far (cannot-links,
 the far pairs of a triple), in units of any two rows; c keeps the start, beta_r = sqrt(lambda_r),
 feasible. Without near pairs beta_r = c' e_r sqrt(lambda_r). All other rows are combinations of
-their nearest landmarks,
+their nearest landmarks (`likewise.maps.LandmarkMap`),
 
     z(x) = sum_j w_j(x) z_j,   w = argmin |phi(x) - sum_j w_j phi(x_j)|^2   s.t.  sum_j w_j = 1
 
@@ -21,24 +21,21 @@ keeping beta when the map is iterated: its equations give the same beta every ti
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import Constraints, check_constraints, warn_unused
-from likewise.kernels import choose_landmarks, kernel_diagonal, kernel_function, row_blocks
-from likewise.kernels.distances import smallest_columns
-from likewise.numerics import array_maps
+from likewise.kernels import choose_landmarks, kernel_function
+from likewise.maps import MAX_PASSES, LandmarkMap
 from likewise.numerics.pair_distances import differences
 from likewise.numerics.psd import CUTOFF, positive_part
 from likewise.numerics.rows import validate_rows
 
-MAX_N_ITER = 100  # far beyond where the nearest landmarks stop changing
 STARTS = ("rbf", "gaussian", "linear", "polynomial", "cosine")
 
 
@@ -161,7 +158,7 @@ class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             self.start, X[self.landmarks_], cut=self.cut, n_neighbors=self.n_neighbors
         )
         near, far = named_pairs(answers.restrict(touched), contrast=self.contrast)
-        spoken_of = start.transform(X[touched])
+        spoken_of = start.transform(X[touched], dtype=np.float64)
         sq_unit = 2 / max(len(self.landmarks_) - 1, 1)  # of any two landmarks, in every direction
         # Without near pairs a spread that gives the start back where nothing is far either.
         as_start = sq_unit / np.sqrt(np.maximum(self.eigenvalues_, np.finfo(float).tiny))
@@ -171,9 +168,9 @@ class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         if len(near.pairs) or len(far.pairs):
             self.weights_ = weigh_directions(self.eigenvalues_, self.spread_, apart, self.floor)
         self.map_ = replace(
-            start, coordinates=start.coordinates * self.weights_, n_iter=self.n_iter
+            start, coordinates=start.coordinates * self.weights_, n_passes=self.n_iter
         )
-        self._n_features_out = len(self.weights_)
+        self._n_features_out = self.map_.n_directions
         return self
 
     def transform(self, X):
@@ -188,14 +185,13 @@ class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         Z : ndarray of shape (n_samples, n_directions)
         """
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
-        return self.map_.transform(X).astype(X.dtype, copy=False)
+        return self.map_.transform(self._validate(X, reset=False))
 
     def kernel(self, X, Y=None):
         """The learned kernel between rows: ``transform(X) @ transform(Y).T``."""
         check_is_fitted(self)
-        Z = self.map_.transform(self._validate(X, reset=False))
-        return Z @ (Z if Y is None else self.map_.transform(self._validate(Y, reset=False))).T
+        X = self._validate(X, reset=False)
+        return self.map_.kernel(X, None if Y is None else self._validate(Y, reset=False))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -210,8 +206,8 @@ class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         for name, least in (("n_landmarks", 1), ("n_neighbors", 1)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name}={getattr(self, name)} must be at least {least}.")
-        if not 1 <= self.n_iter <= MAX_N_ITER:
-            raise ValueError(f"n_iter={self.n_iter} must be between 1 and {MAX_N_ITER}.")
+        if not 1 <= self.n_iter <= MAX_PASSES:
+            raise ValueError(f"n_iter={self.n_iter} must be between 1 and {MAX_PASSES}.")
         for name in ("cut", "floor"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must be in [0, 1[.")
@@ -220,44 +216,6 @@ class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return validate_rows(
             self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
         )
-
-
-@dataclass(frozen=True, eq=False)
-class LandmarkMap:
-    """Rows to combinations of the coordinates of their nearest landmarks."""
-
-    kernel: Callable  # k(X, Y) -> (n, m)
-    landmarks: np.ndarray  # (m, d), dense or CSR
-    gram: np.ndarray  # (m, m), the kernel of the landmarks
-    coordinates: np.ndarray  # (m, q)
-    n_neighbors: int
-    n_iter: int = 1
-
-    def __post_init__(self):
-        if not 1 <= self.n_iter <= MAX_N_ITER:  # also of a model file: it is a loop of transform
-            raise ValueError(f"n_iter={self.n_iter} must be between 1 and {MAX_N_ITER}.")
-
-    def transform(self, X) -> np.ndarray:
-        """Coordinates (n, q), a block of rows at a time."""
-        Z = np.empty((X.shape[0], self.coordinates.shape[1]))
-        k = min(self.n_neighbors, len(self.gram))
-        for rows in row_blocks(X.shape[0], max(len(self.gram), k**2)):
-            own = kernel_diagonal(self.kernel, X[rows])
-            cross = self.kernel(X[rows], self.landmarks)
-            nearest, weights = local_weights(own, cross, self.gram, k)
-            Z[rows] = combine(self.coordinates, nearest, weights)
-        for _ in range(1, self.n_iter):
-            Z = self._again(Z, k)
-        return Z
-
-    def _again(self, Z: np.ndarray, k: int) -> np.ndarray:
-        """The same in the learned space, where the nearest landmarks may be others."""
-        gram = self.coordinates @ self.coordinates.T
-        for rows in row_blocks(len(Z), max(len(gram), k**2)):
-            own, cross = np.square(Z[rows]).sum(axis=1), Z[rows] @ self.coordinates.T
-            nearest, weights = local_weights(own, cross, gram, k)
-            Z[rows] = combine(self.coordinates, nearest, weights)
-        return Z
 
 
 class WeightedPairs(NamedTuple):
@@ -316,24 +274,3 @@ def weigh_directions(
     weights = apart / spread
     scale = apart @ np.sqrt(eigenvalues) / max(apart @ weights, np.finfo(float).tiny)
     return scale * weights
-
-
-def combine(coordinates: np.ndarray, nearest: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Rows (n, q) that are weighted sums of a few coordinates (m, q) each."""
-    ends = np.arange(0, nearest.size + 1, nearest.shape[1])
-    W = csr_array((weights.ravel(), nearest.ravel(), ends), (len(nearest), len(coordinates)))
-    return W @ coordinates
-
-
-def local_weights(
-    own: np.ndarray,  # (n,) k(x, x)
-    cross: np.ndarray,  # (n, m) k(x, landmarks)
-    gram: np.ndarray,  # (m, m)
-    n_neighbors: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Nearest landmarks (n, k) in the kernel's space, and weights (n, k) that sum to 1."""
-    sq_dists = np.maximum(own[:, None] + gram.diagonal() - 2 * cross, 0.0)
-    nearest = smallest_columns(sq_dists, n_neighbors)
-    near = np.take_along_axis(cross, nearest, axis=1)
-    grams = gram[nearest[:, :, None], nearest[:, None, :]]
-    return nearest, array_maps.local_weights(own, near, grams)

@@ -8,25 +8,19 @@ and so has the linear kernel: the features, turned to their principal axes.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from likewise.kernels import (
-    DiffusionMap,
-    NystromMap,
-    choose_landmarks,
-    diffusion_map,
-    kernel_function,
-)
+from likewise.kernels import choose_landmarks, kernel_function
+from likewise.maps import DiffusionMap, LinearMap, NystromMap, diffusion_map
 from likewise.numerics.psd import Measure, positive_part
 
 ALL_ROWS = 2000  # up to this many rows all are landmarks
 N_LANDMARKS = 1000  # and this many beyond it
 
-StartMap = NystromMap | DiffusionMap
+StartMap = NystromMap | DiffusionMap | LinearMap
 
 
 def fit_start(
@@ -64,7 +58,7 @@ def fit_start(
     if start == "diffusion":
         return diffusion_map(X, **settings)
     if start == "coordinates":
-        return _own_coordinates(np.eye(X.shape[1]))
+        return LinearMap(np.eye(X.shape[1]))
     n = X.shape[0]
     if start == "linear" and X.shape[1] < n and not issparse(X):
         return _principal_axes(X, share, by)
@@ -88,34 +82,14 @@ def fit_start(
     return NystromMap(kernel, landmarks, whitening, part.negative_share)
 
 
-def keep_leading(start_map: StartMap, rank: int) -> StartMap:
+def keep_leading(start: StartMap, rank: int) -> StartMap:
     """The same coordinates, the leading `rank` of them."""
     if rank < 1:
         raise ValueError(f"rank={rank} leaves no direction. Use 1 or more.")
-    if isinstance(start_map, DiffusionMap):
-        return replace(
-            start_map,
-            coordinates=start_map.coordinates[:, :rank],
-            eigenvalues=start_map.eigenvalues[:rank],
-        )
-    return replace(start_map, whitening=start_map.whitening[:, :rank])
+    return start.times(np.eye(start.n_directions)[:, :rank])
 
 
-def map_through(start_map: StartMap, X, factor: np.ndarray) -> np.ndarray:
-    """The start's coordinates of rows times a factor (r, q): one product where rows are many."""
-    if isinstance(start_map, NystromMap) and X.shape[0] > len(factor):
-        return replace(start_map, whitening=start_map.whitening @ factor).transform(X)
-    return start_map.transform(X) @ factor
-
-
-def _principal_axes(X: np.ndarray, share: float, by: Measure) -> NystromMap:
+def _principal_axes(X: np.ndarray, share: float, by: Measure) -> LinearMap:
     """The linear kernel of all rows, through the (d, d) matrix that has the same eigenvalues."""
     X = np.asarray(X, dtype=np.float64)
-    part = positive_part(X.T @ X, share=share, by=by)
-    return _own_coordinates(part.vectors, part.negative_share)
-
-
-def _own_coordinates(directions: np.ndarray, negative_share: float = 0.0) -> NystromMap:
-    """The features themselves along directions (d, r)."""
-    unit = np.eye(len(directions))  # k(x, unit) = x
-    return NystromMap(kernel_function("linear", unit), unit, directions, negative_share)
+    return LinearMap(positive_part(X.T @ X, share=share, by=by).vectors)

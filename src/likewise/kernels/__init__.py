@@ -1,18 +1,28 @@
 """Kernels, landmarks and neighbor graphs: what learning starts from.
 
 A kernel is a callable k(X, Y) -> (n, m); rows are dense or CSR, float32 or float64, and the result
-is float64. What needs training rows (the self-tuning Gaussian, diffusion coordinates, the Nystrom
-map) is a small frozen record that holds them and takes new rows.
+is float64. Kernels also take arrays of another library, torch's for instance, and then stay in it.
+What needs training rows (the self-tuning Gaussian, diffusion) holds them and takes new rows.
 """
 
 from likewise.kernels.cholesky import PivotedCholesky, pivoted_cholesky
 from likewise.kernels.diffusion import (
-    DiffusionMap,
+    combine,
     diffusion_coordinates,
-    diffusion_map,
+    diffusion_kernel,
+    interpolate,
     interpolation_weights,
+    leading_eigenpairs,
+    weights_by_distance,
 )
-from likewise.kernels.distances import nearest_rows, row_blocks, sq_distance_blocks, sq_distances
+from likewise.kernels.distances import (
+    map_blocks,
+    nearest_rows,
+    row_blocks,
+    smallest_columns,
+    sq_distance_blocks,
+    sq_distances,
+)
 from likewise.kernels.gaussian import SelfTuningGaussian, self_tuning_gaussian
 from likewise.kernels.graph import (
     laplacian,
@@ -23,28 +33,28 @@ from likewise.kernels.graph import (
 )
 from likewise.kernels.landmarks import choose_landmarks
 from likewise.kernels.named import kernel_diagonal, kernel_function, kernel_oracle
-from likewise.kernels.nystrom import NystromMap, nystrom_map
 from likewise.kernels.pointwise import cosine, linear, polynomial, rbf, rbf_theta
 
 __all__ = [
-    "DiffusionMap",
-    "NystromMap",
     "PivotedCholesky",
     "SelfTuningGaussian",
     "choose_landmarks",
+    "combine",
     "cosine",
     "diffusion_coordinates",
-    "diffusion_map",
+    "diffusion_kernel",
+    "interpolate",
     "interpolation_weights",
     "kernel_diagonal",
     "kernel_function",
     "kernel_oracle",
     "laplacian",
+    "leading_eigenpairs",
     "linear",
+    "map_blocks",
     "nearest_rows",
     "neighbor_graph",
     "normalized_adjacency",
-    "nystrom_map",
     "pivoted_cholesky",
     "polynomial",
     "rbf",
@@ -53,6 +63,8 @@ __all__ = [
     "self_tuning_gaussian",
     "self_tuning_graph",
     "similarity_graph",
+    "smallest_columns",
     "sq_distance_blocks",
     "sq_distances",
+    "weights_by_distance",
 ]

@@ -18,84 +18,18 @@ which averages the neighbors and divides by w_r: it moves training rows, and blo
 small.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import eigsh
 
-from likewise.kernels.distances import nearest_rows
-from likewise.kernels.graph import neighbor_graph, normalized_adjacency
+from likewise.kernels.distances import as_rows, nearest_rows
+from likewise.kernels.graph import normalized_adjacency
+from likewise.numerics.array_library import is_array_elsewhere, library_of
 from likewise.numerics.eigen import eigh
 from likewise.numerics.psd import CUTOFF, fix_signs
 
 SMALL = 400  # rows up to which a dense eigen-solver is faster and surer than a sparse one
-
-
-@dataclass(frozen=True, eq=False)
-class DiffusionMap:
-    """Rows to diffusion coordinates, and their inner products; made by `diffusion_map`.
-
-    Examples
-    --------
-    >>> from likewise.kernels import diffusion_map
-    >>> to_coordinates = diffusion_map([[0.0], [1.0], [2.0], [9.0], [10.0]], n_neighbors=2)
-    >>> to_coordinates.transform([[0.5], [9.5]]).shape == (2, len(to_coordinates.eigenvalues))
-    True
-    """
-
-    rows: np.ndarray  # (n, d), dense or CSR, as given
-    coordinates: np.ndarray  # (n, q), of the training rows
-    eigenvalues: np.ndarray  # (q,), falling, in (0, 1]
-    n_neighbors: int  # of the extension to new rows
-
-    def transform(self, X) -> np.ndarray:
-        """Coordinates (m, q) of any rows."""
-        return interpolation_weights(X, self.rows, self.n_neighbors) @ self.coordinates
-
-    def __call__(self, X, Y=None) -> np.ndarray:
-        """Kernel values (n, m): inner products of coordinates; Y=None means X."""
-        Z = self.transform(X)
-        return Z @ (Z if Y is None else self.transform(Y)).T
-
-
-def diffusion_map(X, *, n_neighbors: int = 10, n_components: int = 40, steps: float = 3):
-    """Fit diffusion coordinates on the graph of nearest rows.
-
-    Parameters
-    ----------
-    X : array-like or CSR of shape (n, d)
-        Training rows; kept, not copied.
-    n_neighbors : int, default=10
-        Of the graph, and of the extension to new rows; clipped to n - 1. Raising it smooths.
-    n_components : int, default=40
-        How many coordinates. Raising it keeps finer structure. It is raised to the number of
-        connected pieces of the graph, and lowered to the number of positive eigenvalues.
-    steps : float, default=3
-        Length t of the walk. Raising it favors the coarse structure.
-
-    Returns
-    -------
-    DiffusionMap
-        `transform(X)` gives coordinates, `k(X, Y)` their inner products.
-
-    References
-    ----------
-    coifman2006, franke1980
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[0.0], [1.0], [2.0], [100.0], [101.0], [102.0]])
-    >>> Z = diffusion_map(X, n_neighbors=2, n_components=2).transform([[0.5], [101.5]])
-    >>> (Z @ Z.T).round(6)  # two pieces that no walk joins
-    array([[1., 0.], [0., 1.]])
-    """
-    X = X if hasattr(X, "shape") else np.asarray(X, dtype=np.float64)
-    W = neighbor_graph(X, n_neighbors)
-    coordinates, eigenvalues = diffusion_coordinates(W, n_components=n_components, steps=steps)
-    return DiffusionMap(X, coordinates, eigenvalues, n_neighbors)
 
 
 def diffusion_coordinates(W, *, n_components: int = 40, steps: float = 3):
@@ -162,6 +96,35 @@ def leading_eigenpairs(P: csr_array, n_components: int) -> tuple[np.ndarray, np.
     return np.minimum(every_value[best], 1.0), vectors
 
 
+def diffusion_kernel(X, Y=None, *, rows, coordinates, n_neighbors: int):
+    """Inner products (n, m) of the diffusion coordinates of any rows.
+
+    Parameters
+    ----------
+    X, Y : array-like or CSR of shape (n, d) and (m, d)
+        Y=None means X.
+    rows : array-like or CSR of shape (t, d)
+        Training rows.
+    coordinates : ndarray of shape (t, q)
+        Theirs, by `diffusion_coordinates`.
+    n_neighbors : int
+        Training rows that a row's coordinates are a mean of.
+
+    Examples
+    --------
+    >>> line = np.array([[0.0], [1.0], [2.0]])
+    >>> diffusion_kernel([[0.5]], rows=line, coordinates=line, n_neighbors=2)
+    array([[0.25]])
+    """
+    Z = interpolate(X, rows, coordinates, n_neighbors)
+    return Z @ (Z if Y is None else interpolate(Y, rows, coordinates, n_neighbors)).T
+
+
+def interpolate(X, rows, coordinates, n_neighbors: int):
+    """Weighted means (m, q) of the coordinates (n, q) of the nearest training rows (n, d)."""
+    return combine(coordinates, *_nearest_weights(X, rows, n_neighbors))
+
+
 def interpolation_weights(X, rows, n_neighbors: int = 10) -> csr_array:
     """Weights over the nearest training rows that are continuous and reproduce the training rows.
 
@@ -187,23 +150,43 @@ def interpolation_weights(X, rows, n_neighbors: int = 10) -> csr_array:
     >>> interpolation_weights([[0.0], [1.0]], [[0.0], [2.0], [9.0]], n_neighbors=2).toarray()
     array([[1. , 0. , 0. ], [0.5, 0.5, 0. ]])
     """
-    n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
-    k = min(n_neighbors, n - 1) or 1
-    indices, sq_dists = nearest_rows(X, rows, min(k + 1, n))
-    return weights_by_distance(indices, sq_dists, n)
+    columns, weights = _nearest_weights(X, rows, n_neighbors)
+    return _as_csr(columns, weights, as_rows(rows).shape[0])
 
 
-def weights_by_distance(indices: np.ndarray, sq_dists: np.ndarray, n: int) -> csr_array:
-    """The same from the k + 1 nearest of n rows, nearest first, and their squared distances."""
-    dists = np.sqrt(sq_dists)
+def weights_by_distance(sq_dists):
+    """Weights (m, k + 1) from the squared distances to the nearest rows, nearest first."""
+    xp = library_of(sq_dists)
+    dists = xp.sqrt(sq_dists)
     nearest, reach = dists[:, :1], dists[:, -1:]
+    ones = xp.ones_like(dists)
     # (R - d_j)/d_j times d_1: finite on a training row, where d_1 = 0.
-    ratio = np.divide(nearest, dists, out=np.ones_like(dists), where=dists > 0)
-    weights = np.square((reach - dists) * ratio)
-    weights[(nearest == reach).ravel()] = 1.0  # all equally far
-    weights /= weights.sum(axis=1, keepdims=True)
-    starts = np.arange(0, indices.size + 1, indices.shape[1])
-    return csr_array((weights.ravel(), indices.ravel(), starts), shape=(len(indices), n))
+    ratio = xp.where(dists > 0, nearest / xp.where(dists > 0, dists, ones), ones)
+    weights = ((reach - dists) * ratio) ** 2
+    weights = xp.where(nearest == reach, ones, weights)  # all equally far
+    return weights / xp.sum(weights, axis=1)[:, None]
+
+
+def combine(coordinates, columns, weights):
+    """Rows (n, q) that are weighted sums of a few coordinates (m, q) each: those of `columns`."""
+    if not is_array_elsewhere(coordinates):
+        return _as_csr(columns, weights, len(coordinates)) @ coordinates
+    xp = library_of(coordinates)
+    chosen = xp.take(coordinates, xp.reshape(columns, (-1,)), axis=0)
+    chosen = xp.reshape(chosen, (*columns.shape, coordinates.shape[1]))
+    return (weights[:, None, :] @ chosen)[:, 0, :]
+
+
+def _nearest_weights(X, rows, n_neighbors: int):
+    n = as_rows(rows).shape[0]
+    k = min(n_neighbors, n - 1) or 1
+    columns, sq_dists = nearest_rows(X, rows, min(k + 1, n))
+    return columns, weights_by_distance(sq_dists)
+
+
+def _as_csr(columns: np.ndarray, weights: np.ndarray, n: int) -> csr_array:
+    ends = np.arange(0, columns.size + 1, columns.shape[1])
+    return csr_array((weights.ravel(), columns.ravel(), ends), shape=(len(columns), n))
 
 
 def _largest_eigenpairs(P: csr_array, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -7,20 +7,28 @@ origin: equal rows end up 1e-8 apart. So dense rows are first centered on the me
 pairs that still cancel are computed again from their differences. Every squared distance is then
 good to about 1e-8 of itself, and equal rows are at 0. Rows may be dense or CSR, float32 or
 float64; the arithmetic is in float64.
+Rows of another array library (torch tensors, on a GPU or not) are taken too. Theirs is the
+arithmetic of their own float type, and nothing is computed again: it is meant for many rows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
+from array_api_compat import device
 from scipy.sparse import csr_array, issparse
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from likewise.numerics.array_library import is_array_elsewhere, library_of
+
 BLOCK_ENTRIES = 2**20  # 8 MB of float64: the passes over a block stay in cache
+DEVICE_ENTRIES = 2**26  # a device wants large matrices
 CANCELLED = 1e-7  # |x - y|^2 below this share of |x|^2 + |y|^2 has lost half its digits
 
 
 def as_rows(X):
-    """The same rows in float64, dense or CSR, copied only when needed."""
+    """The same rows in float64, dense or CSR, copied only when needed; tensors as they are."""
+    if is_array_elsewhere(X):
+        return X
     return csr_array(X, dtype=np.float64) if issparse(X) else np.asarray(X, dtype=np.float64)
 
 
@@ -44,7 +52,7 @@ def sq_distances(X, Y=None) -> np.ndarray:
     """
     is_square = Y is None or Y is X
     X, Y = _centered(X, X if is_square else Y)
-    sq = _expand(X, Y, row_norms(X, squared=True), row_norms(Y, squared=True))
+    sq = _expand(X, Y, _sq_norms(X), _sq_norms(Y))
     return (sq + sq.T) / 2 if is_square else sq
 
 
@@ -62,27 +70,55 @@ def sq_distance_blocks(X, Y) -> Iterator[tuple[slice, np.ndarray]]:
     slice(0, 2, None) [1. 4.]
     """
     X, Y = _centered(X, Y)
-    X_norms, Y_norms = row_norms(X, squared=True), row_norms(Y, squared=True)
-    for rows in row_blocks(X.shape[0], Y.shape[0]):
+    X_norms, Y_norms = _sq_norms(X), _sq_norms(Y)
+    for rows in row_blocks(X.shape[0], Y.shape[0], entries=_block_entries(X)):
         yield rows, _expand(X[rows], Y, X_norms[rows], Y_norms)
 
 
-def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+def row_blocks(n_rows: int, n_columns: int, *, entries: int | None = None) -> Iterator[slice]:
     """Slices of rows so that a block of this many columns stays near 8 MB.
 
     Parameters
     ----------
     n_rows, n_columns : int
         Of the whole.
+    entries : int, default=None
+        Of a block; None is 2**20. Raising it takes more memory, and suits a GPU.
 
     Examples
     --------
     >>> list(row_blocks(3, 400_000))
     [slice(0, 2, None), slice(2, 3, None)]
     """
-    step = max(1, BLOCK_ENTRIES // max(1, n_columns))
+    step = max(1, (entries or BLOCK_ENTRIES) // max(1, n_columns))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
+
+
+def map_blocks(function: Callable, X, n_columns: int, n_directions: int):
+    """`function(rows)`, (n, n_directions), a block of rows at a time.
+
+    Parameters
+    ----------
+    function : callable
+        From rows (b, d) to (b, n_directions).
+    X : ndarray, CSR or array of another library, of shape (n, d)
+    n_columns : int
+        Entries that a row takes on the way: blocks are cut so that theirs fit into the cache.
+    n_directions : int
+
+    Examples
+    --------
+    >>> map_blocks(lambda rows: rows[:, :1] * 2, np.array([[1.0, 5.0], [2.0, 6.0]]), 1, 1)
+    array([[2.], [4.]])
+    """
+    blocks = row_blocks(X.shape[0], n_columns, entries=_block_entries(X))
+    if is_array_elsewhere(X):
+        return library_of(X).concat([function(X[rows]) for rows in blocks])
+    Z = np.empty((X.shape[0], n_directions))
+    for rows in blocks:
+        Z[rows] = function(X[rows])
+    return Z
 
 
 def nearest_rows(X, rows, n_neighbors: int, *, exclude_self: bool = False):
@@ -110,18 +146,22 @@ def nearest_rows(X, rows, n_neighbors: int, *, exclude_self: bool = False):
     >>> indices.ravel(), sq_dists.ravel()
     (array([1, 0, 1]), array([1., 1., 4.]))
     """
-    indices = np.empty((X.shape[0] if issparse(X) else len(X), n_neighbors), dtype=np.int64)
-    sq_dists = np.empty(indices.shape)
+    X, xp = as_rows(X), library_of(X)
+    shape, where = (X.shape[0], n_neighbors), device(X) if is_array_elsewhere(X) else None
+    indices = xp.empty(shape, dtype=xp.int64, device=where)
+    sq_dists = xp.empty(shape, dtype=X.dtype, device=where)
     for block, sq in sq_distance_blocks(X, rows):
         if exclude_self:
-            sq[np.arange(len(sq)), np.arange(block.start, block.stop)] = np.inf
+            sq[xp.arange(len(sq)), xp.arange(block.start, block.stop)] = xp.inf
         indices[block] = smallest_columns(sq, n_neighbors)
-        sq_dists[block] = np.take_along_axis(sq, indices[block], axis=1)
+        sq_dists[block] = xp.take_along_axis(sq, indices[block], axis=1)
     return indices, sq_dists
 
 
-def smallest_columns(values: np.ndarray, k: int) -> np.ndarray:
+def smallest_columns(values, k: int):
     """Columns (n, k) of the k smallest values of each row, by (value, column)."""
+    if is_array_elsewhere(values):
+        return _by_argmin(values, k)
     if k == 0:
         return np.empty((len(values), 0), dtype=np.int64)
     last = np.partition(values, k - 1, axis=1)[:, [k - 1]]
@@ -136,19 +176,47 @@ def smallest_columns(values: np.ndarray, k: int) -> np.ndarray:
     return np.take_along_axis(columns, order, axis=1)
 
 
+def _by_argmin(values, k: int):
+    xp = library_of(values)
+    columns = xp.arange(values.shape[1], device=device(values))
+    found = []
+    for _ in range(k):
+        found.append(xp.argmin(values, axis=1))
+        values = xp.where(columns[None, :] == found[-1][:, None], xp.inf, values)
+    return xp.stack(found, axis=1)
+
+
 def _centered(X, Y):
     X, Y = as_rows(X), as_rows(Y)
     if issparse(X) or issparse(Y):
         return X, Y
-    center = Y.mean(axis=0)
+    center = library_of(Y).mean(Y, axis=0)
     return X - center, Y - center
 
 
-def _expand(X, Y, X_norms, Y_norms) -> np.ndarray:
+def _sq_norms(X):
+    if is_array_elsewhere(X):
+        return library_of(X).sum(X * X, axis=1)
+    return row_norms(X, squared=True)
+
+
+def _block_entries(X) -> int:
+    return DEVICE_ENTRIES if is_array_elsewhere(X) else BLOCK_ENTRIES
+
+
+def _expand(X, Y, X_norms, Y_norms):
     sq = safe_sparse_dot(X, Y.T, dense_output=True)
     sq *= -2
     sq += X_norms[:, None]
     sq += Y_norms
+    if is_array_elsewhere(sq):
+        xp = library_of(sq)
+        return xp.where(sq > 0, sq, xp.zeros_like(sq))
+    return _without_cancellation(sq, X, Y, X_norms, Y_norms)
+
+
+def _without_cancellation(sq, X, Y, X_norms, Y_norms) -> np.ndarray:
+    """Squared distances that lost their digits again, from the differences."""
     # First by a bound for the whole row, which costs one pass, then exactly for those few.
     suspects = np.flatnonzero(sq < CANCELLED * (X_norms[:, None] + Y_norms.max(initial=0.0)))
     i, j = np.divmod(suspects, sq.shape[1])

@@ -15,8 +15,11 @@ each row as its own first neighbor (`count_self=True` does so too) and first z-s
 from dataclasses import dataclass
 
 import numpy as np
+from array_api_compat import device
 
-from likewise.kernels.distances import sq_distance_blocks, sq_distances
+from likewise.kernels.distances import as_rows, sq_distance_blocks, sq_distances
+from likewise.kernels.pointwise import exponential
+from likewise.numerics.array_library import is_array_elsewhere, library_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +42,8 @@ class SelfTuningGaussian:
     def __call__(self, X, Y=None) -> np.ndarray:
         """Kernel values (n, m) between any rows X and Y; Y=None means X."""
         K = sq_distances(X, Y)
+        if Y is not None:
+            K = zero_where_equal(K, X, Y)
         if Y is self.rows and X is not Y:  # the same distances tell how far X reaches
             X_sigmas = self._filled(lth_smallest(K, self.n_neighbors, count_self=self.count_self))
         else:
@@ -46,7 +51,7 @@ class SelfTuningGaussian:
         Y_sigmas = X_sigmas if Y is None else self.scales(Y)
         K /= -X_sigmas[:, None]
         K /= Y_sigmas
-        return np.exp(K, out=K)
+        return exponential(K)
 
     def scales(self, X) -> np.ndarray:
         """sigma (n,) of any rows; where it would be 0, the smallest sigma of the training rows."""
@@ -56,8 +61,8 @@ class SelfTuningGaussian:
             neighbor_scales(X, self.rows, self.n_neighbors, count_self=self.count_self)
         )
 
-    def _filled(self, sigmas: np.ndarray) -> np.ndarray:
-        return np.where(sigmas > 0, sigmas, self.sigmas.min())
+    def _filled(self, sigmas):
+        return library_of(sigmas).where(sigmas > 0, sigmas, self.sigmas.min())
 
 
 def self_tuning_gaussian(X, *, n_neighbors: int = 100, count_self: bool = False):
@@ -102,22 +107,40 @@ def self_tuning_gaussian(X, *, n_neighbors: int = 100, count_self: bool = False)
     return SelfTuningGaussian(X, sigmas, n_neighbors, count_self)
 
 
-def neighbor_scales(X, rows, n_neighbors: int, *, count_self: bool) -> np.ndarray:
+def neighbor_scales(X, rows, n_neighbors: int, *, count_self: bool):
     """Distance (n,) from each row of X to its l-th nearest of `rows`, possibly 0."""
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
-    sigmas = np.zeros(n)
+    X = as_rows(X)
+    where = device(X) if is_array_elsewhere(X) else None
+    sigmas = library_of(X).zeros(X.shape[0], dtype=X.dtype, device=where)
     for block, sq in sq_distance_blocks(X, rows):
+        sq = zero_where_equal(sq, X[block], rows)
         sigmas[block] = lth_smallest(sq, n_neighbors, count_self=count_self)
     return sigmas
 
 
-def lth_smallest(sq_dists: np.ndarray, n_neighbors: int, *, count_self: bool) -> np.ndarray:
+def zero_where_equal(sq_dists, X, rows):
+    """The same, with 0 between a row and one that equals it: NumPy's squared distances have it."""
+    if not is_array_elsewhere(sq_dists):
+        return sq_dists
+    xp = library_of(sq_dists)
+    closest = xp.argmin(sq_dists, axis=1)
+    is_equal = xp.all(xp.take(rows, closest, axis=0) == X, axis=1)
+    columns = xp.arange(sq_dists.shape[1], device=device(sq_dists))
+    at = (columns[None, :] == closest[:, None]) & is_equal[:, None]
+    return xp.where(at, xp.zeros_like(sq_dists), sq_dists)
+
+
+def lth_smallest(sq_dists, n_neighbors: int, *, count_self: bool):
     """Distance (n,) to the l-th nearest of the rows that squared distances (n, m) lead to."""
+    xp = library_of(sq_dists)
     if n_neighbors == 0:  # a single training row has no neighbor
-        return np.zeros(len(sq_dists))
-    nearest = np.partition(sq_dists, n_neighbors - 1, axis=1)
-    sq_last = nearest[:, n_neighbors - 1].copy()
+        return xp.zeros_like(sq_dists[:, 0])
+    if is_array_elsewhere(sq_dists):
+        nearest = xp.sort(sq_dists, axis=1)
+    else:
+        nearest = np.partition(sq_dists, n_neighbors - 1, axis=1)
+    sq_last = xp.asarray(nearest[:, n_neighbors - 1], copy=True)
     if not count_self:  # one training row on top of x is x itself: skip it, and take one further
-        same = np.flatnonzero(nearest[:, :n_neighbors].min(axis=1) == 0)
-        sq_last[same] = nearest[same, n_neighbors:].min(axis=1)
-    return np.sqrt(sq_last)
+        (same,) = xp.nonzero(xp.min(nearest[:, :n_neighbors], axis=1) == 0)
+        sq_last[same] = xp.min(nearest[same, n_neighbors:], axis=1)
+    return xp.sqrt(sq_last)

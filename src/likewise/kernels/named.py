@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from likewise.kernels.diffusion import diffusion_map
+from likewise.kernels.diffusion import diffusion_coordinates, diffusion_kernel
 from likewise.kernels.distances import as_rows
 from likewise.kernels.gaussian import SelfTuningGaussian, self_tuning_gaussian
-from likewise.kernels.graph import check_similarity
+from likewise.kernels.graph import check_similarity, neighbor_graph
 from likewise.kernels.pointwise import cosine, linear, polynomial, rbf, rbf_theta
+from likewise.numerics.array_library import is_array_elsewhere, library_of
 
 NAMES = ("gaussian", "diffusion", "rbf", "linear", "polynomial", "cosine", "precomputed")
 DIAGONAL_ROWS = 256  # rows at a time: a block is formed to read its diagonal
@@ -52,7 +53,7 @@ def kernel_function(start: str | Callable, X, **settings: Any) -> Callable[..., 
         case "gaussian":
             return self_tuning_gaussian(X, **settings)
         case "diffusion":
-            return diffusion_map(X, **settings)
+            return _diffusion(X, **settings)
         case "rbf":
             return partial(rbf, theta=rbf_theta(X, **settings))
         case "polynomial":
@@ -85,15 +86,20 @@ def kernel_oracle(kernel: Callable, X) -> tuple[np.ndarray, Callable[[int], np.n
     return kernel_diagonal(kernel, X), lambda i: kernel(X, X[i : i + 1])[:, 0]
 
 
-def kernel_diagonal(kernel: Callable, X) -> np.ndarray:
+def kernel_diagonal(kernel: Callable, X):
     """k(x, x) of every row, (n,): known to be 1, or read off small blocks."""
     is_gaussian = isinstance(kernel, SelfTuningGaussian) or getattr(kernel, "func", None) is rbf
     n = X.shape[0]
-    diagonal = np.ones(n)
+    diagonal = library_of(X).ones_like(X[:, 0]) if is_array_elsewhere(X) else np.ones(n)
     for begin in range(0, 0 if is_gaussian else n, DIAGONAL_ROWS):
         rows = slice(begin, begin + DIAGONAL_ROWS)
         diagonal[rows] = kernel(X[rows], X[rows]).diagonal()
     return diagonal
+
+
+def _diffusion(X, n_neighbors: int = 10, **settings):
+    coordinates, _ = diffusion_coordinates(neighbor_graph(X, n_neighbors), **settings)
+    return partial(diffusion_kernel, rows=X, coordinates=coordinates, n_neighbors=n_neighbors)
 
 
 def _checked(function, settings, X, Y=None) -> np.ndarray:
@@ -108,8 +114,8 @@ def _checked(function, settings, X, Y=None) -> np.ndarray:
     return K
 
 
-def _as_given(K, train=None, *, n_rows: int) -> np.ndarray:
-    K = np.asarray(K, dtype=np.float64)
+def _as_given(K, train=None, *, n_rows: int):
+    K = K if is_array_elsewhere(K) else np.asarray(K, dtype=np.float64)
     if K.ndim != 2 or K.shape[1] != n_rows:
         raise ValueError(
             f"A precomputed kernel has a column for each of {n_rows} training rows, not {K.shape}."

@@ -6,7 +6,7 @@
     rbf         exp(-|x - y|^2 / theta)
 
 Each takes rows X (n, d) and Y (m, d), dense or CSR, and returns the (n, m) matrix in float64;
-Y=None means X.
+Y=None means X. Arrays of another library give one of it, in their own float type.
 Reference: yeung2007 learns over an RBF without stating its width; theta = mean squared distance is
 the rule that comes nearest to its figures.
 """
@@ -21,6 +21,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from likewise.kernels.distances import as_rows, sq_distances
+from likewise.numerics.array_library import is_array_elsewhere, library_of
 
 MEDIAN_SAMPLE = 2000  # rows: two million pairs settle a median to about a percent
 
@@ -79,7 +80,7 @@ def cosine(X, Y=None) -> np.ndarray:
     >>> cosine([[2.0, 0.0]], [[0.0, 1.0], [5.0, 0.0]])
     array([[0., 1.]])
     """
-    return linear(normalize(as_rows(X)), None if Y is None else normalize(as_rows(Y)))
+    return linear(_unit_rows(X), None if Y is None else _unit_rows(Y))
 
 
 def rbf(X, Y=None, *, theta: float) -> np.ndarray:
@@ -98,7 +99,12 @@ def rbf(X, Y=None, *, theta: float) -> np.ndarray:
     """
     K = sq_distances(X, Y)
     K /= -theta
-    return np.exp(K, out=K)
+    return exponential(K)
+
+
+def exponential(K):
+    """exp of every entry, in place where NumPy holds them: K may be large."""
+    return library_of(K).exp(K) if is_array_elsewhere(K) else np.exp(K, out=K)
 
 
 def rbf_theta(
@@ -140,6 +146,14 @@ def rbf_theta(
     if bandwidth not in rules:
         raise ValueError(f"bandwidth={bandwidth!r} is unknown. Use one of {sorted(rules)}.")
     return rules[bandwidth](as_rows(X), check_random_state(random_state)) or 1.0
+
+
+def _unit_rows(X):
+    if not is_array_elsewhere(X):
+        return normalize(as_rows(X))
+    xp = library_of(X)
+    lengths = xp.sqrt(xp.sum(X * X, axis=1))[:, None]
+    return X / xp.where(lengths > 0, lengths, xp.ones_like(lengths))
 
 
 def _mean_sq_distance(X, rng) -> float:

@@ -29,6 +29,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import check_constraints, warn_unused
+from likewise.maps import LinearMap
 from likewise.numerics.logdet import sweep_pairs
 from likewise.numerics.pair_distances import (
     differences,
@@ -76,8 +77,8 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ----------
     metric_ : ndarray of shape (n_features, n_features)
         The learned M: the squared distance of x and y is ``(x - y) @ metric_ @ (x - y)``.
-    components_ : ndarray of shape (n_features, n_features)
-        The symmetric L with ``metric_ = L.T @ L``; ``transform`` is ``X @ L.T``.
+    map_ : LinearMap
+        ``transform`` for any rows: ``X @ map_.matrix``, the symmetric root of ``metric_``.
     duals_ : ndarray of shape (n_answers,)
         How hard each answer of the constraints pulls, in their order; 0 for an answer that is
         satisfied without pulling, and for those that take no part.
@@ -186,8 +187,8 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.duals_[answers] = fitted.duals
         self.bounds_ = (near, far)
         self.n_answers_used_ = len(answers)
-        self.components_ = symmetric_root(self.metric_)
-        self._n_features_out = len(self.components_)
+        self.map_ = LinearMap(symmetric_root(self.metric_).T)
+        self._n_features_out = self.map_.n_directions
         return self
 
     def transform(self, X):
@@ -203,7 +204,7 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
-        return X @ self.components_.T.astype(X.dtype)
+        return self.map_.transform(X)
 
     def _find_bounds(self, X, rng) -> tuple[float, float]:
         if self.bounds is None:

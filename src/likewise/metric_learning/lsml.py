@@ -35,6 +35,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import check_constraints, warn_unused
+from likewise.maps import LinearMap
 from likewise.metric_learning.factors import descend, span
 from likewise.numerics.psd import symmetric_root
 from likewise.numerics.rows import validate_rows
@@ -60,8 +61,8 @@ class LSML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ----------
     metric_ : ndarray of shape (n_features, n_features)
         M, positive definite. The prior without answers.
-    components_ : ndarray of shape (n_features, n_features)
-        The symmetric root of ``metric_``, which is ``components_.T @ components_``.
+    map_ : LinearMap
+        ``transform`` for any rows: ``X @ map_.matrix``, the symmetric root of ``metric_``.
     objective_ : ndarray of shape (n_steps,)
         At the prior and after each iteration; it falls. Empty without answers.
     gap_ : float
@@ -152,8 +153,8 @@ class LSML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.objective_, self.gap_ = fitted.objective, fitted.gap
         self.n_iter_ = max(1, fitted.n_iter)  # scikit-learn's contract has no zero
         self.n_answers_used_ = n_used
-        self.components_ = symmetric_root(self.metric_)
-        self._n_features_out = len(self.components_)
+        self.map_ = LinearMap(symmetric_root(self.metric_).T)
+        self._n_features_out = self.map_.n_directions
         return self
 
     def transform(self, X):
@@ -169,7 +170,7 @@ class LSML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
-        return X @ self.components_.T.astype(X.dtype)
+        return self.map_.transform(X)
 
 
 class Compared(NamedTuple):

@@ -37,6 +37,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import check_constraints, warn_unused
+from likewise.maps import LinearMap
 from likewise.metric_learning.factors import descend, span
 from likewise.metric_learning.shrinkage import check_shrinkage, shrink
 from likewise.numerics.psd import symmetric_root
@@ -70,8 +71,8 @@ class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     metric_ : ndarray of shape (n_features, n_features)
         M, scaled so that the weighted mean of the squared must-link distances, at the shrunk S,
         is 1. The identity without answers.
-    components_ : ndarray of shape (n_features, n_features)
-        The symmetric root of ``metric_``, which is ``components_.T @ components_``.
+    map_ : LinearMap
+        ``transform`` for any rows: ``X @ map_.matrix``, the symmetric root of ``metric_``.
     objective_ : ndarray of shape (n_steps,)
         The weighted mean cannot-link distance at that scale, at the start and after each
         iteration; it rises. Empty without answers.
@@ -87,7 +88,7 @@ class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     Notes
     -----
     The weight of an answer is its weight in the mean of its kind. Multiplying X by a number divides
-    ``components_`` by it: ``transform`` gives the same rows.
+    ``map_.matrix`` by it: ``transform`` gives the same rows.
 
     References
     ----------
@@ -157,8 +158,8 @@ class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.metric_, self.objective_ = fitted.metric, fitted.objective
         self.gap_, self.n_answers_used_ = fitted.gap, n_used
         self.n_iter_ = max(1, fitted.n_iter)  # scikit-learn's contract has no zero
-        self.components_ = symmetric_root(self.metric_)
-        self._n_features_out = len(self.components_)
+        self.map_ = LinearMap(symmetric_root(self.metric_).T)
+        self._n_features_out = self.map_.n_directions
         return self
 
     def transform(self, X):
@@ -174,7 +175,7 @@ class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
-        return X @ self.components_.T.astype(X.dtype)
+        return self.map_.transform(X)
 
 
 class Spread(NamedTuple):

@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import Constraints, check_constraints, warn_unused
+from likewise.maps import LinearMap
 from likewise.metric_learning.shrinkage import check_shrinkage, shrink
 from likewise.numerics.eigen import eigh
 from likewise.numerics.partitions import cluster_means
@@ -41,8 +42,8 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ----------
     metric_ : ndarray of shape (n_features, n_features)
         M, the inverse of the shrunk scatter. The identity without must-links.
-    components_ : ndarray of shape (n_features, n_features)
-        The symmetric root of ``metric_``, which is ``components_.T @ components_``.
+    map_ : LinearMap
+        ``transform`` for any rows: ``X @ map_.matrix``, the symmetric root of ``metric_``.
     n_chunklets_ : int
     n_answers_used_ : int
         Must-links. 0 where they say nothing, all rows they join being equal.
@@ -53,7 +54,7 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     -----
     A must-link of weight 0 joins nothing; a chunklet counts by the mean weight of the must-links
     inside it. Equal weights, and repeats, change nothing. Multiplying X by a number divides
-    ``components_`` by it: ``transform`` gives the same rows.
+    ``map_.matrix`` by it: ``transform`` gives the same rows.
 
     References
     ----------
@@ -96,15 +97,16 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         scatter, n_effective = chunklet_scatter(X[rows].astype(np.float64), chunklets, weights)
         self.n_chunklets_ = len(weights)
         if np.trace(scatter) > 0:
-            self.metric_, self.components_ = whiten(shrink(scatter, self.shrinkage, n_effective))
+            self.metric_, root = whiten(shrink(scatter, self.shrinkage, n_effective))
         else:
             if self.n_answers_used_:
                 warnings.warn(
                     "RCA keeps the identity: no must-link of weight > 0 joins rows that differ."
                 )
             self.n_answers_used_ = 0
-            self.metric_, self.components_ = np.eye(X.shape[1]), np.eye(X.shape[1])
-        self._n_features_out = len(self.components_)
+            self.metric_, root = np.eye(X.shape[1]), np.eye(X.shape[1])
+        self.map_ = LinearMap(root.T)
+        self._n_features_out = self.map_.n_directions
         return self
 
     def transform(self, X):
@@ -120,7 +122,7 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
-        return X @ self.components_.T.astype(X.dtype)
+        return self.map_.transform(X)
 
 
 def find_chunklets(constraints: Constraints) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

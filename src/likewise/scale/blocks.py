@@ -25,7 +25,7 @@ from sklearn.utils import check_array
 from sklearn.utils.parallel import Parallel, delayed
 
 from likewise.files.table_file import import_pyarrow
-from likewise.numerics.array_maps import is_array_elsewhere
+from likewise.numerics.array_library import is_array_elsewhere
 from likewise.progress import track
 from likewise.scale.on_dask import import_dask, run_on_dask
 

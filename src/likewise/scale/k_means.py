@@ -13,6 +13,7 @@ from functools import partial, reduce
 from typing import NamedTuple
 
 import numpy as np
+from array_api_compat import array_namespace, device
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
@@ -21,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likewise.cluster.checks import check_enough_rows
 from likewise.constraints import fit_and_label, refuse_answers_as_y
-from likewise.numerics.array_maps import assign_rows, cluster_sums, is_array_elsewhere
+from likewise.numerics.array_library import is_array_elsewhere
 from likewise.numerics.rows import validate_rows
 from likewise.scale.blocks import Blocks, as_blocks, is_blockwise
 from likewise.scale.device import from_device, on_device
@@ -305,3 +306,22 @@ def centers_like(rows, centers: np.ndarray):
     if not is_array_elsewhere(rows):
         return centers.astype(rows.dtype, copy=False)
     return on_device(centers, rows.device).to(rows.dtype)
+
+
+def assign_rows(X, centers):
+    """The nearest center (n,) of each row and the squared distance (n,) to it."""
+    xp = array_namespace(X, centers)
+    middle = xp.mean(centers, axis=0)  # cancels less
+    X, centers = X - middle, centers - middle
+    closeness = X @ centers.T - xp.sum(centers * centers, axis=1) / 2
+    labels = xp.argmax(closeness, axis=1)
+    sq_dists = xp.sum(X * X, axis=1) - 2 * xp.max(closeness, axis=1)
+    return labels, xp.where(sq_dists > 0, sq_dists, xp.zeros_like(sq_dists))
+
+
+def cluster_sums(X, labels, n_clusters: int):
+    """Sums (k, d) of the rows of each cluster and how many they are (k,)."""
+    xp = array_namespace(X, labels)
+    names = xp.arange(n_clusters, dtype=labels.dtype, device=device(X))
+    members = xp.astype(labels[:, None] == names[None, :], X.dtype)  # (n, k)
+    return members.T @ X, xp.sum(members, axis=0, dtype=xp.float64)

@@ -21,9 +21,10 @@ from likewise.constraints import check_constraints
 from likewise.evaluation import fit_keywords
 from likewise.files.atomic_file import replacing
 from likewise.files.row_file import write_npy_header
-from likewise.numerics.array_maps import is_array_elsewhere
+from likewise.maps import Map, as_map
+from likewise.numerics.array_library import is_array_elsewhere
 from likewise.scale.blocks import Blocks, as_blocks, as_it_is, is_dask
-from likewise.scale.device import device_map, from_device, on_device
+from likewise.scale.device import from_device, on_device
 from likewise.scale.on_dask import import_dask
 
 N_ROWS = 10_000  # that are learned from
@@ -212,25 +213,21 @@ def mapped(learner, X, *, device: str | None = None, client=None) -> Blocks:
     (100, 4)
     """
     blocks = as_blocks(X, client=client)
-    n_directions = len(learner.get_feature_names_out())
+    map_rows = as_map(learner)
     is_tensor = any(map(is_array_elsewhere, blocks.parts[:1]))
     is_single = str(blocks.dtype).endswith("float32")  # torch's types are not NumPy's
     dtype = blocks.dtype if is_tensor else np.dtype(np.float32 if is_single else np.float64)
     if device is None and not is_tensor:
-        return blocks.map(learner.transform, n_directions, dtype)
+        return blocks.map(learner.transform, map_rows.n_directions, dtype)
     where = blocks.parts[0].device if device is None else device
-    if blocks.client is not None:  # each worker moves the learner to its own device
-        return blocks.map(partial(_map_there, learner, where, is_single), n_directions, dtype)
-    function = device_map(learner, where, is_single)
-    return blocks.map(partial(_map_by, function, where), n_directions, dtype)
+    if blocks.client is None:  # on a cluster each worker moves the map to its own device
+        map_rows = map_rows.like(on_device(np.empty(0, np.float32 if is_single else None), where))
+    return blocks.map(partial(_map_there, map_rows, where), map_rows.n_directions, dtype)
 
 
-def _map_there(learner, device: str, is_single: bool, rows):
-    return _map_by(device_map(learner, device, is_single), device, rows)
-
-
-def _map_by(function, device, rows):
-    return function(on_device(rows, device))
+def _map_there(map_rows: Map, device, rows):
+    rows = on_device(rows, device)
+    return map_rows.like(rows).transform(rows)
 
 
 def _fill_tensor(Z: Blocks):
@@ -247,7 +244,7 @@ def _fill_tensor(Z: Blocks):
 def _dask_transform(learner, X):
     dask = import_dask()
     X = X.rechunk({1: -1})
-    n_directions = len(learner.get_feature_names_out())
+    n_directions = as_map(learner).n_directions
     dtype = np.float32 if X.dtype == np.float32 else np.float64
     meta = np.empty((0, n_directions), dtype=dtype)
     return dask.array.map_blocks(

@@ -4,45 +4,53 @@
 
 New rows go through the same map, and a PSD kernel is exact on pairs with a landmark. K_mm^+ leaves
 out negative eigenvalues and those below 1e-10 of the largest, so an indefinite kernel is served
-too.
+too. What is learned afterwards is a factor of W.
 Reference: williams2001. We differ from scikit-learn's Nystroem, which turns negative eigenvalues
 positive.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from likewise.kernels.distances import row_blocks
+from likewise.kernels import map_blocks
+from likewise.maps.map import Map
 from likewise.numerics.psd import CUTOFF, positive_part
 
 
 @dataclass(frozen=True, eq=False)
-class NystromMap:
-    """Rows to coordinates through landmarks; made by `nystrom_map`.
+class NystromMap(Map):
+    """Rows to coordinates through their kernel with landmarks; made by `nystrom_map`.
 
     Examples
     --------
-    >>> from likewise.kernels import linear, nystrom_map
+    >>> from likewise.kernels import linear
+    >>> from likewise.maps import nystrom_map
     >>> to_coordinates = nystrom_map(linear, [[1.0, 0.0], [0.0, 2.0]])
     >>> Z = to_coordinates.transform([[3.0, 4.0]])
     >>> round(float(Z[0] @ Z[0]), 6)
     25.0
     """
 
-    kernel: Callable  # k(X, Y) -> (n, m)
+    base_kernel: Callable  # k(X, Y) -> (n, m)
     landmarks: np.ndarray  # (m, d), dense or CSR
     whitening: np.ndarray  # W (m, r)
     negative_share: float  # of the spectrum of K_mm, dropped
 
-    def transform(self, X) -> np.ndarray:
-        """Coordinates (n, r), a block of rows at a time."""
-        X = X if hasattr(X, "shape") else np.asarray(X, dtype=np.float64)
-        Z = np.empty((X.shape[0], self.whitening.shape[1]))
-        for rows in row_blocks(X.shape[0], len(self.whitening)):
-            Z[rows] = self.kernel(X[rows], self.landmarks) @ self.whitening
-        return Z
+    @property
+    def n_directions(self) -> int:
+        return self.whitening.shape[1]
+
+    def times(self, matrix) -> "NystromMap":
+        """The map followed by a matrix (n_directions, q), as one."""
+        return replace(self, whitening=self.whitening @ matrix)
+
+    def _coordinates_of(self, X, dtype):
+        return map_blocks(self._block, X, *self.whitening.shape)
+
+    def _block(self, rows):
+        return self.base_kernel(rows, self.landmarks) @ self.whitening
 
 
 def nystrom_map(kernel: Callable, landmarks, *, share: float = 1.0, cutoff: float = CUTOFF):
@@ -72,6 +80,7 @@ def nystrom_map(kernel: Callable, landmarks, *, share: float = 1.0, cutoff: floa
     --------
     >>> import numpy as np
     >>> from likewise.kernels import linear
+    >>> from likewise.maps import nystrom_map
     >>> Z = nystrom_map(linear, np.eye(2)).transform([[3.0, 4.0]])
     >>> (Z @ Z.T).round(6)
     array([[25.]])

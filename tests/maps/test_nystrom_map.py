@@ -12,11 +12,11 @@ from sklearn.datasets import load_iris
 from likewise.kernels import (
     choose_landmarks,
     linear,
-    nystrom_map,
     pivoted_cholesky,
     rbf,
     self_tuning_gaussian,
 )
+from likewise.maps import nystrom_map
 from likewise.numerics.psd import drop_negative
 
 SEEDS = st.integers(0, 10_000)

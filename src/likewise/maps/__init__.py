@@ -1,0 +1,26 @@
+"""Maps: what every learner ends as, and what is saved, run over blocks and moved to a GPU."""
+
+from likewise.maps.chained_map import ChainedMap, TransformerMap, as_map
+from likewise.maps.diffusion_map import DiffusionMap, diffusion_map
+from likewise.maps.landmark_map import MAX_PASSES, LandmarkMap
+from likewise.maps.linear_map import LinearMap
+from likewise.maps.map import Map
+from likewise.maps.moving import find_device
+from likewise.maps.neighbor_map import NeighborMap
+from likewise.maps.nystrom_map import NystromMap, nystrom_map
+
+__all__ = [
+    "MAX_PASSES",
+    "ChainedMap",
+    "DiffusionMap",
+    "LandmarkMap",
+    "LinearMap",
+    "Map",
+    "NeighborMap",
+    "NystromMap",
+    "TransformerMap",
+    "as_map",
+    "diffusion_map",
+    "find_device",
+    "nystrom_map",
+]

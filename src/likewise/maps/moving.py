@@ -1,0 +1,70 @@
+"""Maps and kernels in another array library, on another device: their arrays moved, once each.
+
+A record is moved field by field, and an array that stands in two places (landmarks that are also
+the rows of their kernel) is one array afterwards too. Which library, device and float type is said
+by example: rows that are there already.
+"""
+
+import dataclasses
+from functools import partial
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device, is_array_api_obj, to_device
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+
+from likewise.numerics.array_library import is_array_elsewhere
+
+
+def move_like(thing: Any, rows: Any, *, in_double: bool = False, moved: dict | None = None) -> Any:
+    """A map, a kernel or an array in the library, on the device and in the float type of rows."""
+    moved = {} if moved is None else moved
+    if is_array_api_obj(thing):
+        key = id(thing), in_double
+        if key not in moved:
+            moved[key] = thing, _move_array(thing, rows, in_double)  # kept: ids are used again
+        return moved[key][1]
+    if issparse(thing):
+        raise TypeError("A device takes dense rows, and those of the map are sparse. Fit to dense.")
+    if isinstance(thing, BaseEstimator):
+        raise TypeError(
+            f"{type(thing).__name__} is not mapped on a device: its transform takes NumPy's rows. "
+            "Leave device out."
+        )
+    in_double = in_double or getattr(thing, "in_double", False)
+    move = partial(move_like, rows=rows, in_double=in_double, moved=moved)
+    if isinstance(thing, tuple):
+        return tuple(move(item) for item in thing)
+    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
+        fields = (field.name for field in dataclasses.fields(thing))
+        return dataclasses.replace(thing, **{name: move(getattr(thing, name)) for name in fields})
+    if isinstance(thing, partial) and not thing.args:
+        settings = {name: move(value) for name, value in thing.keywords.items()}
+        return partial(move(thing.func), **settings)
+    if callable(thing) and not getattr(thing, "__module__", "").startswith("likewise."):
+        raise TypeError(f"The kernel {thing!r} is not known to a device. Leave device out.")
+    return thing
+
+
+def find_device(torch, named):
+    """The device of torch's that is meant, or one line that says why there is none."""
+    try:
+        device = torch.device(named)
+    except RuntimeError:
+        raise ValueError(f"device={named!r} is none that torch knows. Try 'cuda'.") from None
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(f"device={named!r}: torch sees no GPU here. Leave device out for the CPU.")
+    return device
+
+
+def _move_array(array, rows, in_double: bool):
+    if not is_array_elsewhere(rows):
+        return np.asarray(to_device(array, "cpu")) if is_array_elsewhere(array) else array
+    xp = array_namespace(rows)
+    if not is_array_elsewhere(array):
+        array = np.ascontiguousarray(array)
+    array = xp.asarray(array, device=device(rows))
+    if array.dtype not in (xp.float32, xp.float64):
+        return array
+    return xp.astype(array, xp.float64 if in_double else rows.dtype)
