@@ -22,7 +22,7 @@ from experiments.run_file import origins_of, read_records, run_missing
 from experiments.runs import summarize
 from likewise.constraints import Constraints
 from likewise.evaluation import held_out_accuracy
-from likewise.kernel_learning import SKLR
+from likewise.kernel_learning import ChoiceKernel
 
 PEER = "cblearn"
 METHODS = ("likewise", "CKL", "TSTE", "SOE")
@@ -83,7 +83,7 @@ def fit_ours(told, method, seed, limit_s):
     """In this process; its strength is chosen inside."""
     K0 = np.eye(told.n_samples)
     started = time.process_time()
-    space = SKLR(start="precomputed", loss="softmax", share=1.0, random_state=seed)
+    space = ChoiceKernel(start="precomputed", share=1.0, random_state=seed)
     Z = space.fit(K0, constraints=told).transform(K0)
     return Z, time.process_time() - started, "ok"
 

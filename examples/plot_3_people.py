@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import rgb_to_hsv
 
-from likewise import SKLR, Constraints, held_out_accuracy
+from likewise import ChoiceKernel, Constraints, held_out_accuracy
 from likewise.datasets import available, constraints_of, fetch
 
 rng = np.random.default_rng(0)
@@ -47,10 +47,10 @@ print(answers)
 
 # %%
 # Learn the space, and whom to trust.
-space = SKLR(loss="softmax", annotator_noise=True, random_state=0).fit(X, constraints=answers)
+space = ChoiceKernel(annotator_noise=True, random_state=0).fit(X, constraints=answers)
 for name, reliability in zip(space.annotators_, space.reliabilities_):
     print(f"{name}: {reliability:.2f} of the answers meant, in truth {1 - care[name]:.2f}")
-print(f"{len(space.suspects_)} of {answers.n_answers} answers are rather slips than meant")
+print(f"{len(space.slips_)} of {answers.n_answers} answers are rather slips than meant")
 
 # %%
 # How many of 2,000 other answers does it foretell? Guessing gets a third, and nobody gets all:
@@ -65,7 +65,7 @@ print(f"by what they go by:     {best:.2f}")
 # annotator_noise a hard question looks like a slip, and chances come out too sure.
 reliable = space.annotators_[space.reliabilities_ > 0.7]
 meant = [i for i in range(answers.n_answers) if answers.answer(i).annotator in reliable]
-sure = SKLR(loss="softmax", random_state=0).fit(X, constraints=answers.subset(meant))
+sure = ChoiceKernel(random_state=0).fit(X, constraints=answers.subset(meant))
 chances = sure.choice_chances(X, others)
 foretold, right = chances.max(axis=1), chances.argmax(axis=1) == 0
 print(f"answers of {' and '.join(reliable)}: {held_out_accuracy(sure.transform(X), others):.2f}")
@@ -91,7 +91,7 @@ if available().get("triplets_food100", "").startswith("folder"):
     dishes = constraints_of(fetch("triplets_food100"))
     learn_from, judge_by = dishes.split(0.02, random_state=0)
     start = np.eye(dishes.n_samples)
-    space = SKLR(start="precomputed", loss="softmax", share=1.0, random_state=0)
+    space = ChoiceKernel(start="precomputed", share=1.0, random_state=0)
     space.fit(start, constraints=learn_from)
     foretold = held_out_accuracy(space.transform(start), judge_by)
     print(f"{learn_from.n_answers} answers about dishes foretell {foretold:.2f} of the others")

@@ -19,7 +19,7 @@ from experiments.runs import Table
 from likewise.constraints import Constraints
 from likewise.datasets import constraints_of, fetch, thin_by_class
 from likewise.evaluation import held_out_accuracy
-from likewise.kernel_learning import SKLR
+from likewise.kernel_learning import SKLR, ChoiceKernel
 
 THINGS, FEATURES = "triplets_things_odd_one_out", "things_features"
 ZAPPOS = "triplets_zappos_shoes85"
@@ -121,7 +121,7 @@ def run_embedding(*, data: str, answers: str, seed: int) -> dict[str, float]:
     """Held-out answers without any features: the start is the identity."""
     told, test = split_of(data)
     K0 = np.eye(told.n_samples)
-    space = SKLR(start="precomputed", loss="softmax", share=1.0, random_state=seed)
+    space = ChoiceKernel(start="precomputed", share=1.0, random_state=seed)
     return judge(space.fit(K0, constraints=draw(told, answers, seed)), K0, test)
 
 
@@ -129,9 +129,9 @@ def run_annotators(*, panel: str, annotator_noise: str, seed: int) -> dict[str, 
     """Annotators with known faults: who is reliable, which answers are slips, and the clusters."""
     X, y = labelled_rows("digits", PANEL_ROWS, seed)
     told, is_wrong, truth = ask(y, PANELS[panel], seed)
-    space = SKLR(loss="softmax", annotator_noise=annotator_noise == "yes", random_state=seed)
+    space = ChoiceKernel(annotator_noise=annotator_noise == "yes", random_state=seed)
     space.fit(X, constraints=told)
-    suspected = np.isin(np.arange(told.n_answers), space.suspects_)
+    suspected = np.isin(np.arange(told.n_answers), space.slips_)
     known = np.array([truth[name] for name in space.annotators_])
     found = int(np.count_nonzero(suspected & is_wrong))
     return {
@@ -146,7 +146,7 @@ def run_losses(*, data: str, noise: float, loss: str, seed: int) -> dict[str, fl
     """Label-drawn answers, a share of them wrong: which loss clusters best."""
     X, y = labelled_rows(data, LOSS_ROWS, seed)
     answers = Constraints.from_labels(y, n_odd_one_out=LOSS_ANSWERS, noise=noise, random_state=seed)
-    space = SKLR(random_state=seed) if loss == "none" else SKLR(loss=loss, random_state=seed)
+    space = SKLR(random_state=seed) if loss == "none" else make_space(loss, seed)
     space.fit(X, constraints=None if loss == "none" else answers)
     return {"ARI": cluster_ari(y, space.transform(X), seed)}
 
@@ -178,28 +178,30 @@ def ask(
     return told, np.concatenate(is_wrong).astype(bool), truth
 
 
-def judge(space: SKLR, X, test: Constraints) -> dict[str, float]:
+def judge(space: SKLR | ChoiceKernel, X, test: Constraints) -> dict[str, float]:
     """Share of held-out answers foretold, and their log-loss where chances are known."""
     measures = {"accuracy": held_out_accuracy(space.transform(X), test), "log-loss": np.nan}
     measures |= {"C": getattr(space, "C_", np.nan), "gap": getattr(space, "gap_", np.nan)}
-    if space.loss == "softmax" and space.n_answers_used_:
+    if isinstance(space, ChoiceKernel) and space.n_answers_used_:
         measures["log-loss"] = float(-np.log(space.choice_chances(X, test)[:, 0]).mean())
     return measures
 
 
-def make_space(method: str, seed: int) -> SKLR:
-    """A start that gets no answers, or SKLR with a loss from the Gaussian start."""
+def make_space(method: str, seed: int) -> SKLR | ChoiceKernel:
+    """A start that gets no answers, choices by a softmax, or a loss of SKLR; Gaussian start."""
     if method.endswith(" start"):
-        return SKLR(start=method.removesuffix(" start"), loss="softmax")
+        return ChoiceKernel(start=method.removesuffix(" start"))
+    if method == "softmax":
+        return ChoiceKernel(random_state=seed)
     return SKLR(loss=method, random_state=seed)
 
 
-def things_space(answers: str, method: str, seed: int) -> SKLR:
+def things_space(answers: str, method: str, seed: int) -> SKLR | ChoiceKernel:
     return _things_space(answers, method, 0 if answers in ("0", "all") else seed)
 
 
 @lru_cache(maxsize=3)  # tables share the spaces that take longest
-def _things_space(answers: str, method: str, seed: int) -> SKLR:
+def _things_space(answers: str, method: str, seed: int) -> SKLR | ChoiceKernel:
     drawn = draw(split_of(THINGS)[0], answers, seed)
     return make_space(method, seed).fit(things_features(), constraints=drawn)
 

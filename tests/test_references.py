@@ -16,6 +16,7 @@ from likewise import (
     NPK,
     SKLR,
     AnswerSearchCV,
+    ChoiceKernel,
     Constraints,
     GuidedClustering,
     KernelKMeans,
@@ -46,7 +47,7 @@ def test_an_estimator_has_the_papers_of_its_class_and_of_its_settings():
     assert cited(SKLR) == {"amid2015"}
     assert cited(SKLR(start="linear")) == {"amid2015"}
     assert cited(SKLR(start="diffusion")) == {"amid2015", "coifman2006"}
-    people = SKLR(start="linear", loss="softmax", annotator_noise=True)
+    people = ChoiceKernel(start="linear", annotator_noise=True)
     assert cited(people) == {"amid2015", "tamuz2011", "vandermaaten2012", "dawid1979"}
 
 

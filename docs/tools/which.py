@@ -88,7 +88,7 @@ COMPARISONS = (
         "people",
         ("people", "zappos", "accuracy"),
         {
-            "softmax": '`SKLR(loss="softmax")`',
+            "softmax": "`ChoiceKernel`",
             "hinge": "`SKLR()`, a margin",
             "hard": '`SKLR(loss="hard")`',
         },
@@ -100,7 +100,7 @@ COMPARISONS = (
         ("people", "losses", ""),
         {
             "none": "no answers",
-            "softmax": '`SKLR(loss="softmax")`',
+            "softmax": "`ChoiceKernel`",
             "hinge": "`SKLR()`, a margin",
         },
         baseline="none",

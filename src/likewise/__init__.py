@@ -45,6 +45,7 @@ _ROOMS = {
     ),
     "guided": ("GuidedClustering", "check_answers", "doubtful_answers"),
     "kernel_learning": (
+        "ChoiceKernel",
         "KernelAlignment",
         "LogDetPairs",
         "NPK",

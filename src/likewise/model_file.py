@@ -40,6 +40,7 @@ ESTIMATORS = {
     "AnswerSearchCV": "likewise.evaluation.search.AnswerSearchCV",
     "BlockKMeans": "likewise.scale.k_means.BlockKMeans",
     "COPKMeans": "likewise.cluster.cop_kmeans.COPKMeans",
+    "ChoiceKernel": "likewise.kernel_learning.choices.ChoiceKernel",
     "DeepConstrainedClustering": "likewise.deep.clustering.DeepConstrainedClustering",
     "GraphPropagation": "likewise.cluster.propagation.GraphPropagation",
     "GuidedClustering": "likewise.guided.clustering.GuidedClustering",

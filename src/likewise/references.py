@@ -17,7 +17,6 @@ from sklearn.base import BaseEstimator
 from likewise import __version__
 
 BY_SETTING = {
-    ("loss", "softmax"): ("tamuz2011", "vandermaaten2012"),
     ("annotator_noise", True): ("dawid1979",),
     ("start", "gaussian"): ("zelnik2004",),
     ("start", "diffusion"): ("coifman2006",),

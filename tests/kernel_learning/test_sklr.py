@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
-from scipy.special import expit
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
@@ -79,7 +78,7 @@ def test_a_precomputed_kernel_is_the_kernel(wine):
     assert_allclose(of_kernel.transform(K0[:5]), of_rows.transform(X[:5]), atol=1e-6)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "hard", "paper", "softmax"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "hard", "paper"])
 def test_every_loss_learns_from_a_few_triples(loss, wine):
     X, y = wine
     answers = Constraints.from_labels(y, n_odd_one_out=60, random_state=0)
@@ -196,9 +195,9 @@ def test_sparse_rows_give_what_dense_rows_give(wine):
     ("setting", "message"),
     [
         ({"loss": "logistic"}, "loss='logistic' is unknown"),
+        ({"loss": "softmax"}, "loss='softmax' is unknown"),
         ({"C": 0.0}, "C=0.0 must be > 0"),
         ({"gamma": 0.5}, "gamma=0.5 must be >= 1"),
-        ({"sharpness": 0.0}, "sharpness=0.0 must be > 0"),
         ({"bounds": (2.0, 1.0)}, "bounds=(2.0, 1.0) must be (near, far)"),
         ({"start": "guess"}, "start='guess' is unknown"),
     ],
@@ -209,94 +208,7 @@ def test_a_wrong_setting_is_one_error_that_says_what_to_use(setting, message):
     assert message in str(error.value)
 
 
-def test_softmax_tells_how_likely_every_answer_is(wine):
-    X, y = wine
-    kinds = {"n_odd_one_out": 80, "n_closer": 30, "n_must_link": 30, "n_cannot_link": 30}
-    told = Constraints.from_labels(y, **kinds, n_undecided=10, random_state=0)
-    fresh = Constraints.from_labels(y, **kinds, n_undecided=10, random_state=1)
-    space = SKLR(loss="softmax", random_state=0).fit(X, constraints=told)
-    assert space.gap_ <= space.tol
-    chances = space.choice_chances(X, fresh)
-    assert_allclose(chances.sum(axis=1), 1)
-    for kind in ("odd_one_out", "closer", "must_link", "cannot_link"):
-        assert chances[fresh.positions(kind), 0].mean() > 0.7
-    assert (chances[fresh.positions("closer", "must_link", "cannot_link"), 2] == 0).all()
-    opposite = Constraints(len(X), must_link=fresh.cannot_link, cannot_link=fresh.must_link)
-    pairs = Constraints(len(X), must_link=fresh.must_link, cannot_link=fresh.cannot_link)
-    together = space.choice_chances(X, pairs)[pairs.positions("must_link"), 0]
-    apart = space.choice_chances(X, opposite)[opposite.positions("cannot_link"), 0]
-    assert_allclose(together, 1 - apart)
-    Z = space.transform(X)
-    near = np.square(Z[pairs.must_link[:, 0]] - Z[pairs.must_link[:, 1]]).sum(axis=1)
-    odds = space.choice_scale_ * (space.threshold_ - near)
-    assert_allclose(np.log(together / (1 - together)), odds, atol=1e-8)
-
-
-def test_softmax_has_the_parts_that_every_loss_has(wine):
-    X, y = wine
-    told = Constraints.from_labels(y, n_odd_one_out=60, noise=0.1, random_state=0)
-    space = SKLR(loss="softmax", C=1.0, sharpness=2.0, random_state=0).fit(X, constraints=told)
-    assert (space.C_, space.sharpness_, space.n_answers_used_) == (1.0, 2.0, 60)
-    start = fit_start("gaussian", X).transform(X)
-    assert_allclose(start @ space.metric_ @ start.T, space.kernel(X), atol=1e-8)
-    assert_allclose(space.kernel(X), space.transform(X) @ space.transform(X).T, atol=1e-8)
-    chances = space.choice_chances(X, told)
-    is_likeliest = chances[:, 0] == chances.max(axis=1)
-    assert_allclose(np.flatnonzero(~is_likeliest), space.violated_)
-    assert len(space.violated_)
-    assert (space.duals_[space.violated_] >= 0.5).all()  # C times the chance of another answer
-    assert ((space.duals_ > 0) & (space.duals_ < 1)).all()
-    assert len(space.suspects_) == 0
-
-
-def test_pairs_pull_by_their_distance_from_the_threshold(wine):
-    X, y = wine
-    told = Constraints.from_labels(y, n_must_link=30, n_cannot_link=30, random_state=0)
-    space = SKLR(loss="softmax", C=0.5, sharpness=3.0, random_state=0).fit(X, constraints=told)
-    Z, (pairs, sign) = space.transform(X), told.signed_pairs()
-    sq_unit = 2 * fit_start("gaussian", X).transform(X).var(axis=0).sum()
-    sq_dists = np.square(Z[pairs[:, 0]] - Z[pairs[:, 1]]).sum(axis=1)
-    chance = expit(sign * 3.0 / sq_unit * (space.threshold_ - sq_dists))
-    assert_allclose(space.duals_, 0.5 * (1 - chance), atol=1e-6)
-
-
-def test_softmax_without_pairs_has_no_threshold_to_judge_them_by(wine):
-    X, y = wine
-    told = Constraints.from_labels(y, n_odd_one_out=30, random_state=0)
-    space = SKLR(loss="softmax", random_state=0).fit(X, constraints=told)
-    with pytest.raises(ValueError, match="without pairs"):
-        space.choice_chances(X, Constraints(len(X), must_link=[(0, 1)]))
-    assert not hasattr(SKLR(), "choice_chances")
-
-
-def test_softmax_names_the_annotator_who_guesses(wine):
-    X, y = wine
-    careful = Constraints.from_labels(y, n_odd_one_out=120, random_state=0).odd_one_out
-    rng = np.random.RandomState(0)
-    guessed = np.array([rng.choice(len(X), 3, replace=False) for _ in range(60)])
-    told = Constraints(
-        len(X),
-        odd_one_out=np.concatenate([careful, guessed]),
-        annotators=["careful"] * 120 + ["lazy"] * 60,
-    )
-    space = SKLR(loss="softmax", annotator_noise=True, random_state=0).fit(X, constraints=told)
-    reliability = dict(zip(space.annotators_, space.reliabilities_))
-    assert reliability["careful"] > 0.9
-    assert reliability["lazy"] < 0.4
-    assert (space.suspects_ >= 120).mean() > 0.9
-    assert space.trust_[:120].mean() > space.trust_[120:].mean() + 0.3
-
-
-def test_too_few_steps_of_softmax_are_told_with_the_gap(wine):
-    X, y = wine
-    told = Constraints.from_labels(y, n_odd_one_out=60, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="relative duality gap of"):
-        SKLR(loss="softmax", C=10.0, sharpness=2.0, max_iter=2).fit(X, constraints=told)
-
-
-@parametrize_with_checks(
-    [SKLR(), SKLR(start="diffusion"), SKLR(start="linear"), SKLR(start="linear", loss="softmax")]
-)
+@parametrize_with_checks([SKLR(), SKLR(start="diffusion"), SKLR(start="linear")])
 def test_scikit_learns_contract_holds(estimator, check):
     check(estimator)
 

@@ -1,7 +1,8 @@
-"""Kernels learned from answers: SKLR and SpectralReweighting from triples and pairs, the
-others from pairs."""
+"""Kernels learned from answers: SKLR, ChoiceKernel and SpectralReweighting from triples and pairs,
+the others from pairs."""
 
 from likewise.kernel_learning.alignment import KernelAlignment
+from likewise.kernel_learning.choices import ChoiceKernel
 from likewise.kernel_learning.logdet_pairs import LogDetPairs
 from likewise.kernel_learning.npk import NPK
 from likewise.kernel_learning.simple_npk import SimpleNPK
@@ -12,6 +13,7 @@ from likewise.kernel_learning.starts import fit_start
 __all__ = [
     "NPK",
     "SKLR",
+    "ChoiceKernel",
     "KernelAlignment",
     "LogDetPairs",
     "SimpleNPK",

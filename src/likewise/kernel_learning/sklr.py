@@ -2,10 +2,8 @@
 
     min_K  D(K, K0) + C sum_c w_c max(0, tr(K C_c))        loss="hinge", the default
     min_K  D(K, K0)   s.t.  tr(K C_c) <= 0                 loss="hard"
-    min_K  D(K, K0) + C sum_c w_c -log P_K(answer c)       loss="softmax", for people's answers
 
     tr(K C_c) = gamma d_K(i, j) - d_K(i, k)   for an answer that j is closer to i than k is
-    P_K: a softmax over the squared distances between which the answer chose (softmax.py)
 
 D is the log-det divergence and d_K a squared kernel distance (logdet.py has the whole list). K0 is
 taken in units of its mean squared distance, so C and the bounds on pairs have no unit.
@@ -15,8 +13,8 @@ Reference: amid2015. We differ from it in four ways; loss="paper" goes back on t
 2. It prints a cut of K0 at .99 of the Frobenius norm, which leaves so few directions that answers
    clash. We cut at .99 of the trace, as the authors' code does (`rank_by`).
 3. The code z-scores the features and counts a row as its own neighbor. We do neither.
-4. People err: answers are soft by default, with C chosen by held-out answers. Where they disagree
-   with each other, a choice with chances ("softmax") foretells them and a margin does not.
+4. People err: answers are soft by default, with C chosen by held-out answers. For people who
+   disagree with each other there is `ChoiceKernel` (choices.py).
 """
 
 import warnings
@@ -26,25 +24,25 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import Constraints, check_constraints
 from likewise.evaluation import ahead_of_first, answer_credits, select
 from likewise.kernel_learning.logdet import Learned, learn_from_answers, violated_answers
-from likewise.kernel_learning.softmax import choices_of, option_chances, option_sq_distances
-from likewise.kernel_learning.softmax_search import fit_choices
-from likewise.kernel_learning.starts import fit_start
+from likewise.kernel_learning.starts import (
+    check_strength,
+    fit_unit_start,
+    takes_sparse,
+    validate_start_rows,
+)
 from likewise.maps import ChainedMap, NystromMap, as_map
 from likewise.numerics.psd import symmetric_root
-from likewise.numerics.rows import validate_rows
 
 LOSSES = {
     "hinge": "hinge",
     "squared_hinge": "squared_hinge",
     "hard": "hinge",
     "paper": "paper",
-    "softmax": "softmax",
 }
 C_DEFAULT = 0.3
 # Standard errors by which each must be better. A smaller C gives answers up, and what predicts
@@ -60,7 +58,8 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Learn a kernel from odd-one-out, closer, undecided and pair answers.
 
     Use it when people compare: which is the odd one out, which is closer; it takes pairs in the
-    same fit. With pairs alone and features that mean something, ``ITML`` is smaller and faster.
+    same fit. With pairs alone and features that mean something, ``ITML`` is smaller and faster;
+    where people disagree, use ``ChoiceKernel``.
 
     Parameters
     ----------
@@ -69,28 +68,18 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The kernel to start from. "gaussian" tunes its width to each row's neighborhood; "diffusion"
         follows the graph of nearest neighbors; "coordinates" takes X as the coordinates of a start
         that was made before; "precomputed" takes X as the kernel itself.
-    loss : {"hinge", "squared_hinge", "hard", "paper", "softmax"}, default="hinge"
+    loss : {"hinge", "squared_hinge", "hard", "paper"}, default="hinge"
         What a broken answer costs: its violation, the violation squared, everything ("hard": no
-        answer may break), or "paper": the published projections, with z-scored features. "softmax"
-        takes answers as choices that people make by chance, the nearer the likelier: use it when
-        people disagree, and when you want to know how sure to be (``choice_chances``).
+        answer may break), or "paper": the published projections, with z-scored features.
     C : float or None, default=None
         How much broken answers cost beside moving the kernel. Raising it follows the answers more
-        closely. None chooses by held-out answers, and takes 0.3 (softmax: 0.25) when under 20 can
-        be held out. Not used by "hard" and "paper".
+        closely. None chooses by held-out answers, and takes 0.3 when under 20 can be held out. Not
+        used by "hard" and "paper".
     gamma : float, default=2.0
         How many times larger the squared distance to the odd one must be. Raising it asks for more.
-        Not used by "softmax".
     bounds : tuple of two floats, default=(0.1, 1.6)
         Squared distances that must-links should not exceed and cannot-links should reach, in units
-        of the starting kernel's mean squared distance. "softmax" learns a threshold instead.
-    sharpness : float or None, default=None
-        How sure the start is of people's choices: its mean squared distance, in log-odds. Raising
-        it makes the start harder to move. None chooses by held-out answers, or takes 2. Used by
-        "softmax" alone.
-    annotator_noise : bool, default=False
-        Learn how reliable each annotator is, and trust answers accordingly. Takes some ten fits.
-        Used by "softmax" alone.
+        of the starting kernel's mean squared distance.
     share : float, default=0.99
         Share of the starting kernel that is kept. Raising it keeps finer directions and costs time.
     rank_by : {"trace", "frobenius"}, default="trace"
@@ -99,10 +88,10 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Rows that stand for all in the starting kernel. None takes all up to 2,000 rows and 1,000
         beyond.
     tol : float, default=1e-4
-        Stop after a sweep that moves no squared distance by more than this share; "softmax" stops
-        at this relative duality gap. Raising it stops earlier.
+        Stop after a sweep that moves no squared distance by more than this share. Raising it stops
+        earlier.
     max_iter : int, default=500
-        Most sweeps over the answers; with "softmax", most steps.
+        Most sweeps over the answers.
     random_state : int, RandomState instance or None, default=None
         Draws landmarks, the order of every sweep and the answers held out to choose C.
 
@@ -119,30 +108,11 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     divergence_ : float
         How far the kernel was moved.
     C_ : float
-        The strength used; inf where answers are hard, 0 where "softmax" found that the answers do
-        not help and left the start as it was.
+        The strength used; inf where answers are hard.
     n_iter_ : int
-        Sweeps or steps made.
+        Sweeps made.
     n_answers_used_ : int
         Answers of weight > 0.
-    sharpness_ : float
-        The sharpness used. This and what follows is there with ``loss="softmax"`` alone.
-    choice_scale_ : float
-        Squared distances in the learned space times this are log-odds of choices.
-    threshold_ : float
-        Squared distance under which a pair is rather together than not; nan without pairs.
-    gap_ : float
-        Relative duality gap: how far from the optimum the objective can be, at most.
-    held_out_loss_ : float
-        Mean log-loss of the answers held out to choose by; nan where nothing was chosen.
-    trust_ : ndarray of shape (n_answers,)
-        Chance that each answer was meant; all 1 without ``annotator_noise``.
-    suspects_ : ndarray of int
-        Positions of the answers that are rather slips than meant: trust below 1/2.
-    annotators_ : ndarray of str
-        Everybody who gave an answer, "" for all who are not named.
-    reliabilities_ : ndarray of shape (n_annotators,)
-        Share of each annotator's answers that were meant; the rest is guessing.
     n_features_in_ : int
         Features seen in ``fit``.
 
@@ -173,8 +143,6 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         C=None,
         gamma=2.0,
         bounds=BOUNDS,
-        sharpness=None,
-        annotator_noise=False,
         share=0.99,
         rank_by="trace",
         n_landmarks=None,
@@ -187,8 +155,6 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.C = C
         self.gamma = gamma
         self.bounds = bounds
-        self.sharpness = sharpness
-        self.annotator_noise = annotator_noise
         self.share = share
         self.rank_by = rank_by
         self.n_landmarks = n_landmarks
@@ -219,7 +185,7 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         seed = rng.randint(2**31 - 1)
         standardize = as_map(StandardScaler().fit(X)) if self.loss == "paper" else None
         X = X if standardize is None else standardize.transform(X)
-        start = fit_start(
+        start = fit_unit_start(
             self.start,
             X,
             share=self.share,
@@ -229,16 +195,16 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             random_state=rng,
             **({"count_self": True} if self._counts_self() else {}),
         )
-        Y = start.transform(X, dtype=np.float64)
-        sq_unit = 2 * Y.var(axis=0).sum()  # the mean squared distance
-        sq_unit = sq_unit if sq_unit > 0 else 1.0
-        Y = Y / np.sqrt(sq_unit)
-        if self.loss == "softmax":
-            root, is_violated = self._fit_choices(Y, answers, sq_unit, seed)
-        else:
-            root, is_violated = self._fit_margins(Y, answers, seed)
-        learned = start.times(root)
+        self.C_ = self._choose_strength(start.Y, answers, seed)
+        fitted = self._learn(start.Y, answers, self.C_, self.tol, seed)
+        self._warn(fitted)
+        learned = start.map.times(fitted.root)
         self.map_ = learned if standardize is None else ChainedMap((standardize, learned))
+        self.metric_, self.duals_ = fitted.metric, fitted.answer_duals(answers.n_answers)
+        self.divergence_, self.n_iter_ = fitted.divergence, fitted.n_iter
+        is_violated = violated_answers(
+            start.Y @ fitted.root, answers, gamma=self.gamma, sq_bounds=self.bounds, tol=BROKEN
+        )
         self.violated_ = np.flatnonzero(is_violated)
         self.n_answers_used_ = int(np.count_nonzero(answers.weights > 0))
         self._n_features_out = self.map_.n_directions
@@ -281,50 +247,16 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         K = self.map_.kernel(X, Y)
         return K + self._left_out(X, Y) if residual else K
 
-    @available_if(lambda self: self.loss == "softmax")
-    def choice_chances(self, X, constraints):
-        """How likely people are to answer as they did, or otherwise; for answers not learned from.
-
-        Parameters
-        ----------
-        X : array-like or CSR of shape (n_samples, n_features)
-            The rows that the answers speak of.
-        constraints : Constraints
-            Answers, learned from or not; with ``threshold_`` unknown, no pairs.
-
-        Returns
-        -------
-        ndarray of shape (n_answers, 3)
-            The first column is the chance of the answer given: that (a, b) is the closest pair of
-            an odd-one-out, that b is the closer one, that the pair is together (must-link) or apart
-            (cannot-link). Then those of the other answers: closest pairs (a, odd), (b, odd); c
-            closer; the other kind of link. For "undecided" the closest pairs (a, b), (a, c),
-            (b, c).
-        """
-        check_is_fitted(self)
-        Z = self.transform(X)
-        choices = choices_of(check_constraints(constraints, n_samples=len(Z)))
-        if choices.has_threshold and np.isnan(self.threshold_):
-            raise ValueError("SKLR was fitted without pairs, so it has no threshold to judge them.")
-        sq_dists = option_sq_distances(Z, choices, self.threshold_)
-        chances = option_chances(self.choice_scale_ * sq_dists)[0]
-        is_apart = choices.targets[:, 1] == 1
-        chances[is_apart] = chances[is_apart][:, [1, 0, 2]]
-        return chances
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.loss != "paper" and self.start != "precomputed"
+        tags.input_tags.sparse = self.loss != "paper" and takes_sparse(self)
         tags.input_tags.pairwise = self.start == "precomputed"
         return tags
 
     def _check_settings(self):
         if self.loss not in LOSSES:
             raise ValueError(f"loss={self.loss!r} is unknown. Use one of {', '.join(LOSSES)}.")
-        if self.C is not None and not self.C > 0:
-            raise ValueError(f"C={self.C} must be > 0. Leave it out to have it chosen.")
-        if self.sharpness is not None and not self.sharpness > 0:
-            raise ValueError(f"sharpness={self.sharpness} must be > 0, or None to have it chosen.")
+        check_strength("C", self.C)
         if not self.gamma >= 1:
             raise ValueError(f"gamma={self.gamma} must be >= 1: the odd one is no closer.")
         near, far = self.bounds
@@ -332,14 +264,7 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise ValueError(f"bounds={self.bounds} must be (near, far) with 0 < near <= far.")
 
     def _validate(self, X, *, reset):
-        takes_sparse = self.loss != "paper" and self.start != "precomputed"
-        return validate_rows(
-            self,
-            X,
-            reset=reset,
-            dtype=[np.float64, np.float32],
-            accept_sparse="csr" if takes_sparse else False,
-        )
+        return validate_start_rows(self, X, reset=reset, z_scored=self.loss == "paper")
 
     def _counts_self(self):
         return self.loss == "paper" and self.start == "gaussian"
@@ -355,48 +280,6 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             X, Y = one.transform(X), one.transform(Y)
         start = learned.times(np.linalg.inv(symmetric_root(self.metric_)))
         return learned.base_kernel(X, Y) - start.kernel(X, Y)
-
-    def _fit_margins(self, Y, answers: Constraints, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """Projections; the root of the metric, and which answers (n_answers,) stay broken."""
-        self.C_ = self._choose_strength(Y, answers, seed)
-        fitted = self._learn(Y, answers, self.C_, self.tol, seed)
-        self._warn(fitted)
-        self.duals_ = fitted.answer_duals(answers.n_answers)
-        self.metric_ = fitted.metric
-        self.divergence_, self.n_iter_ = fitted.divergence, fitted.n_iter
-        return fitted.root, violated_answers(
-            Y @ fitted.root, answers, gamma=self.gamma, sq_bounds=self.bounds, tol=BROKEN
-        )
-
-    def _fit_choices(self, Y, answers: Constraints, sq_unit: float, seed: int):
-        """Softmax; the root of the metric, and which answers (n_answers,) are not the likeliest."""
-        found = fit_choices(
-            Y,
-            answers,
-            C=self.C,
-            sharpness=self.sharpness,
-            annotator_noise=self.annotator_noise,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            seed=seed,
-        )
-        if not found.chosen.converged:
-            warnings.warn(
-                f"SKLR stopped at max_iter={self.max_iter} with a relative duality gap of "
-                f"{found.chosen.gap:.1e}, above tol={self.tol}. Raise max_iter or tol, or lower C.",
-                ConvergenceWarning,
-            )
-        strength, chosen = found.strength, found.chosen
-        self.C_, self.sharpness_ = strength.C, strength.sharpness
-        self.held_out_loss_ = strength.log_loss
-        self.choice_scale_ = strength.scale * strength.sharpness / sq_unit
-        self.threshold_ = chosen.threshold * sq_unit / strength.sharpness
-        self.metric_, self.duals_ = found.metric, found.duals
-        self.divergence_, self.gap_ = chosen.divergence, chosen.gap
-        self.n_iter_ = max(chosen.n_iter, 1)  # scikit-learn asks for one where nothing is learned
-        self.trust_, self.suspects_ = found.trust, np.flatnonzero(found.trust < 0.5)
-        self.annotators_, self.reliabilities_ = found.annotators, found.reliabilities
-        return found.root, found.is_unlikely
 
     def _choose_strength(self, Y, answers: Constraints, seed: int) -> float:
         """C as given, or by held-out answers."""

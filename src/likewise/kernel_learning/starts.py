@@ -8,7 +8,7 @@ and so has the linear kernel: the features, turned to their principal axes.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
@@ -16,6 +16,7 @@ from scipy.sparse import issparse
 from likewise.kernels import choose_landmarks, kernel_function
 from likewise.maps import DiffusionMap, LinearMap, NystromMap, diffusion_map
 from likewise.numerics.psd import Measure, positive_part
+from likewise.numerics.rows import validate_rows
 
 ALL_ROWS = 2000  # up to this many rows all are landmarks
 N_LANDMARKS = 1000  # and this many beyond it
@@ -80,6 +81,44 @@ def fit_start(
     part = positive_part(kernel(landmarks, landmarks), share=share, by=by)
     whitening = part.vectors / np.sqrt(part.values)
     return NystromMap(kernel, landmarks, whitening, part.negative_share)
+
+
+class UnitStart(NamedTuple):
+    map: StartMap
+    Y: np.ndarray  # (n, r) its coordinates of the training rows, mean squared distance 1
+    sq_unit: float  # the mean squared distance before
+
+
+def fit_unit_start(start: str | Callable, X, **settings: Any) -> UnitStart:
+    """`fit_start`, with the coordinates of X in units of their mean squared distance."""
+    start_map = fit_start(start, X, **settings)
+    Y = start_map.transform(X, dtype=np.float64)
+    sq_unit = 2 * Y.var(axis=0).sum()
+    sq_unit = sq_unit if sq_unit > 0 else 1.0
+    return UnitStart(start_map, Y / np.sqrt(sq_unit), sq_unit)
+
+
+def takes_sparse(estimator) -> bool:
+    """Whether rows may be CSR: all starts take them but a kernel that is given."""
+    return estimator.start != "precomputed"
+
+
+def validate_start_rows(estimator, X, *, reset: bool, z_scored: bool = False):
+    """X as `fit_start` takes it."""
+    is_sparse_fine = takes_sparse(estimator) and not z_scored
+    return validate_rows(
+        estimator,
+        X,
+        reset=reset,
+        dtype=[np.float64, np.float32],
+        accept_sparse="csr" if is_sparse_fine else False,
+    )
+
+
+def check_strength(name: str, value: float | None) -> None:
+    """A setting that is chosen by held-out answers unless it is given."""
+    if value is not None and not value > 0:
+        raise ValueError(f"{name}={value} must be > 0. Leave it out to have it chosen.")
 
 
 def keep_leading(start: StartMap, rank: int) -> StartMap:
