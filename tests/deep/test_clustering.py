@@ -13,7 +13,6 @@ torch = pytest.importorskip("torch")
 
 from likewise import Constraints, load_model, save_model  # noqa: E402
 from likewise.deep import DeepConstrainedClustering, TrainingPlan  # noqa: E402
-from likewise.deep.clustering import hold_out  # noqa: E402
 from likewise.deep.fit_settings import check_ease, check_settings  # noqa: E402
 from likewise.deep.networks import Autoencoder, Clusterer, start_weights  # noqa: E402
 from tests.deep.problems import draw_blobs  # noqa: E402
@@ -229,18 +228,6 @@ def test_a_checkpoint_needs_an_int_as_random_state(tmp_path):
 def test_one_cluster_has_no_prices():
     with pytest.raises(ValueError, match="drop_share needs n_clusters >= 2"):
         DeepConstrainedClustering(1, drop_share=0.5).fit(draw_blobs()[0])
-
-
-def test_too_few_answers_are_not_held_out():
-    _, y = draw_blobs()
-    few = Constraints.from_labels(y, n_pairs=30, random_state=0)
-    learned, held_out = hold_out(few, 0.3, 0)
-    assert learned == few
-    assert held_out.n_answers == 0
-    many = Constraints.from_labels(y, n_odd_one_out=100, random_state=0)
-    learned, held_out = hold_out(many, 0.3, 0)
-    assert held_out.n_answers >= 20
-    assert learned.n_answers + held_out.n_answers <= 100
 
 
 def test_a_warning_says_that_epochs_ran_out():

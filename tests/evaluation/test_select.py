@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from likewise.constraints import Constraints
-from likewise.evaluation import ahead_of_first, answer_credits, highest_mean, select
+from likewise.evaluation import (
+    ahead_of_first,
+    answer_credits,
+    climb,
+    highest_mean,
+    hold_out,
+    select,
+)
 
 
 def one_telling_column(seed, n=40, n_columns=3):
@@ -144,3 +151,20 @@ def test_the_rule_sees_judged_answers_only():
     found = select(["a", "b"], lambda *_: 0.5, answers, rule=rule, random_state=0)
     assert seen == [((2, 30), 30)]
     assert found.chosen == 1
+
+
+def test_too_few_answers_are_not_held_out():
+    _, y = one_telling_column(0)
+    few = Constraints.from_labels(y, n_pairs=30, random_state=0)
+    learned, held_out = hold_out(few, 0.3, random_state=0)
+    assert learned == few
+    assert held_out.n_answers == 0
+    many = Constraints.from_labels(y, n_odd_one_out=100, random_state=0)
+    learned, held_out = hold_out(many, 0.3, random_state=0)
+    assert held_out.n_answers >= 20
+    assert learned.n_answers + held_out.n_answers <= 100
+
+
+@pytest.mark.parametrize(("valley", "end"), [(30.0, 32.0), (0.3, 0.25), (1.1, 1.0), (1e9, 64.0)])
+def test_a_climb_ends_at_the_bottom_of_a_valley_or_at_its_limit(valley, end):
+    assert climb(lambda x: abs(np.log(x / valley)), 1.0, 2.0, (0.01, 64.0)) == end

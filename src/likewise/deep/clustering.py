@@ -15,11 +15,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from likewise.cluster.checks import order_clusters
-from likewise.constraints import Constraints, check_constraints, fit_and_label
+from likewise.constraints import check_constraints, fit_and_label
 from likewise.deep.fit_settings import check_ease, check_init_model, check_settings
 from likewise.deep.mapping import assign, encode
-from likewise.evaluation import MIN_HELD_OUT
-from likewise.evaluation.held_out import is_judgeable
+from likewise.evaluation import hold_out
 from likewise.numerics.rows import check_scale, validate_rows
 
 
@@ -168,7 +167,7 @@ class DeepConstrainedClustering(
         rng = check_random_state(self.random_state)
         training = import_training()
         seed = training.agree_on_seed(int(rng.randint(2**31 - 1)), self.device)
-        learned, held_out = hold_out(constraints, self.held_out_share, seed)
+        learned, held_out = hold_out(constraints, self.held_out_share, random_state=seed)
         trained = training.train(
             np.ascontiguousarray(X, dtype=np.float32),
             learned,
@@ -284,14 +283,3 @@ def encode_plain(model: DeepConstrainedClustering, X) -> np.ndarray:
     """Codes as an array, whatever set_output says."""
     transform = DeepConstrainedClustering.transform
     return getattr(transform, "__wrapped__", transform)(model, X)
-
-
-def hold_out(constraints: Constraints, share: float, seed: int) -> tuple[Constraints, Constraints]:
-    """Answers to learn from and answers to stop by; none of the latter when too few are usable."""
-    nothing = constraints.subset(np.zeros(constraints.n_answers, dtype=bool))
-    if not share:
-        return constraints, nothing
-    learned, held_out = constraints.split(1 - share, random_state=seed)
-    if np.count_nonzero(is_judgeable(held_out)) < MIN_HELD_OUT:
-        return constraints, nothing
-    return learned, held_out

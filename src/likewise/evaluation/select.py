@@ -69,6 +69,35 @@ def count_judged(splits: Iterable[Split]) -> int:
     return sum(int(is_judgeable(split.held_out).sum()) for split in splits)
 
 
+def can_judge(splits: Iterable[Split]) -> bool:
+    """Whether enough answers are held out to choose by them."""
+    return count_judged(splits) >= MIN_HELD_OUT
+
+
+def hold_out(
+    constraints: Constraints, share: float, *, random_state=None
+) -> tuple[Constraints, Constraints]:
+    """Answers to learn from and answers to judge by; none of the latter when too few are usable."""
+    nothing = constraints.subset(np.zeros(constraints.n_answers, dtype=bool))
+    if not share:
+        return constraints, nothing
+    split = constraints.split(1 - share, random_state=random_state)
+    return (split.fit_part, split.held_out) if can_judge([split]) else (constraints, nothing)
+
+
+def climb(
+    cost: Callable[[float], float], start: float, factor: float, limits: tuple[float, float]
+) -> float:
+    """From a setting up, or else down, by a factor while the cost falls: for one valley."""
+    setting = start
+    for step in (factor, 1 / factor):
+        while limits[0] <= setting * step <= limits[1] and cost(setting * step) < cost(setting):
+            setting *= step
+        if setting != start:
+            break
+    return setting
+
+
 def highest_mean(credits: np.ndarray, weights: np.ndarray) -> int:
     """The candidate with the highest mean credit; of equals the first, never one that is nan."""
     means = np.average(credits, axis=1, weights=weights)
@@ -157,7 +186,7 @@ def select(
     n_implied = np.array([split.n_implied for split in splits])
     credits = np.full((len(candidates), constraints.n_answers), np.nan)
     unknown = np.full(len(candidates), np.nan)
-    if count_judged(splits) < MIN_HELD_OUT:
+    if not can_judge(splits):
         return Selected(None, credits, is_judged, unknown, unknown, folds, n_implied)
 
     trials = [(c, fold) for c in range(len(candidates)) for fold in np.unique(folds[is_judged])]

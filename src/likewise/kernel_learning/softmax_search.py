@@ -18,14 +18,12 @@ dawid1979. We differ in judging each answer by a kernel learned from the other f
 seen a slip explains it, and nothing is ever suspected.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from likewise.constraints import Constraints
-from likewise.evaluation.held_out import is_judgeable
-from likewise.evaluation.search import MIN_HELD_OUT
+from likewise.evaluation import can_judge, climb
 from likewise.kernel_learning.logdet import expand
 from likewise.kernel_learning.softmax import (
     Choices,
@@ -156,8 +154,7 @@ def choose_strength(
     many = answers.n_answers >= MANY
     splits = list(answers.folds(5 if many else N_SPLITS, random_state=seed))[: 1 if many else None]
     splits = [split for split in splits if split.fit_part.n_answers and split.held_out.n_answers]
-    n_judged = sum(np.count_nonzero(is_judgeable(split.held_out)) for split in splits)
-    if n_judged < MIN_HELD_OUT:
+    if not can_judge(splits):
         return Strength(C or STRENGTH, sharpness or SHARPNESS, 1.0, np.nan, 0, None)
     Y = Y.astype(np.float32)
     folds = [(choices_of(split.fit_part), choices_of(split.held_out)) for split in splits]
@@ -200,14 +197,14 @@ def choose_strength(
     best_C, best_sharpness = C or CLIMB_FROM, sharpness or SHARPNESS
     if C is None:
         for factor in (4.0, 2.0):
-            best_C = _climb(lambda C: judge(C, best_sharpness), best_C, factor, STRENGTHS)
+            best_C = climb(lambda C: judge(C, best_sharpness), best_C, factor, STRENGTHS)
     if sharpness is None:
         product = best_C * best_sharpness if C is None else None
 
         def judge_sharpness(sharpness: float) -> float:
             return judge(best_C if product is None else product / sharpness, sharpness)
 
-        best_sharpness = _climb(judge_sharpness, best_sharpness, 4.0, SHARPNESSES)
+        best_sharpness = climb(judge_sharpness, best_sharpness, 4.0, SHARPNESSES)
         best_C = best_C if product is None else product / best_sharpness
     cost = judge(best_C, best_sharpness)
     unlearned = np.concatenate([option_sq_distances(Y, held_out, 1.0) for _, held_out in folds])
@@ -278,14 +275,3 @@ def learn_trust(
         if np.abs(trust - last).max() <= EM_MOVE:
             break
     return Trusted(trust, 1 - errors)
-
-
-def _climb(judge: Callable[[float], float], at: float, factor: float, limits: tuple) -> float:
-    """Walk up or down by a factor while the loss falls."""
-    for step in (factor, 1 / factor):
-        came_from = at
-        while limits[0] <= at * step <= limits[1] and judge(at * step) < judge(at):
-            at *= step
-        if at != came_from:
-            break
-    return at
