@@ -110,6 +110,17 @@ def test_metric_kernel_duals_and_violated_answers_agree(wine):
     assert len(space.slips_) == 0
 
 
+def test_the_unit_of_the_data_does_not_matter(wine):
+    X, y = wine
+    answers = Constraints.from_labels(y, n_pairs=40, n_odd_one_out=40, random_state=0)
+
+    def chances(rows):
+        space = ChoiceKernel(start="linear", random_state=0).fit(rows, constraints=answers)
+        return space.choice_chances(rows, answers)
+
+    assert_allclose(chances(16 * X), chances(X), rtol=1e-6)
+
+
 def test_pairs_pull_by_their_distance_from_the_threshold(wine):
     X, y = wine
     answers = Constraints.from_labels(y, n_must_link=30, n_cannot_link=30, random_state=0)
