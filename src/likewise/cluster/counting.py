@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from likewise.cluster.feasible import find_clique, prepare
 from likewise.constraints import Constraints, check_constraints
 from likewise.evaluation import answer_credits
+from likewise.numerics.threads import one_thread_if_small
 
 MOST = 30
 N_ROWS = 1000
@@ -92,6 +93,7 @@ def least_n_clusters(constraints: Constraints) -> int:
     return n_clusters
 
 
+@one_thread_if_small(lambda Z, *_: Z.size)
 def distinctness(Z: np.ndarray, answers: Constraints, n_clusters: int, seed: int) -> float:
     """Silhouette of k-means, and the credit that answers give to its clusters where they can."""
     labels = KMeans(n_clusters, n_init=N_INIT, random_state=seed).fit_predict(Z)

@@ -28,6 +28,7 @@ from likewise.kernels.graph import check_similarity
 from likewise.kernels.named import NAMES
 from likewise.numerics.partitions import refill_empty
 from likewise.numerics.rows import validate_rows
+from likewise.numerics.threads import one_thread_if_small
 from likewise.progress import track
 
 FEW = 0.25  # of the rows: when fewer move, sums over clusters are cheaper to correct than to make
@@ -265,6 +266,7 @@ class Clustered(NamedTuple):
     rose: bool  # a step would have raised the objective: the kernel is indefinite
 
 
+@one_thread_if_small(lambda K, *_, **__: K.size)
 def lloyd_kernel(K, labels, n_clusters, *, sizes=None, sq_norms=None, tol=0.0, max_iter=300):
     """Lloyd's steps over rows, or over groups of rows given as the sums of K over them.
 

@@ -45,6 +45,7 @@ from likewise.cluster.starts import starting_centers
 from likewise.constraints import check_constraints, fit_and_label, warn_unused
 from likewise.numerics.partitions import cluster_means
 from likewise.numerics.rows import validate_rows
+from likewise.numerics.threads import one_thread_if_small
 
 N_HOPS = 2  # steps to the farthest row in one walk
 N_WALKS = 20  # then the farthest rows are held, or labels and prices could chase each other
@@ -261,6 +262,7 @@ class Fitted(NamedTuple):
     converged: bool
 
 
+@one_thread_if_small(lambda rows, *_, **__: rows.size)
 def descend(
     rows: np.ndarray,  # (n, d), around 0, of mean variance 1
     moves: Moves,

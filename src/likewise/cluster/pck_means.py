@@ -37,6 +37,7 @@ from likewise.constraints import check_constraints, fit_and_label, warn_unused
 from likewise.kernels.distances import sq_distances
 from likewise.numerics.partitions import cluster_means
 from likewise.numerics.rows import validate_rows
+from likewise.numerics.threads import one_thread_if_small
 
 
 class PCKMeans(ClusterMixin, BaseEstimator):
@@ -217,6 +218,7 @@ class Fitted(NamedTuple):
     converged: bool
 
 
+@one_thread_if_small(lambda rows, *_, **__: rows.size)
 def descend(
     rows: np.ndarray,  # (n, d), around 0
     moves: Moves,

@@ -39,6 +39,7 @@ from likewise.cluster.k_medoids import draw_medoids
 from likewise.cluster.medoids import Medoids, swap_medoids
 from likewise.duals.centroids import Priced
 from likewise.duals.pairs import Pairs
+from likewise.numerics.threads import one_thread
 
 N_STARTS = 5  # of the search for medoids
 WIDTHS = (1e-2, 1e-3, 1e-4)  # of the rounding, in mean dissimilarities; the gap is about half
@@ -113,6 +114,7 @@ class ClimbedColumns(NamedTuple):
     upper: float  # what some x, y of the program cost: its value is no more
 
 
+@one_thread()
 def climb_columns(
     everywhere: "Lagrangian", u, multipliers, widths: tuple[float, ...], cost: float
 ) -> ClimbedColumns:

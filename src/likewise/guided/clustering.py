@@ -30,6 +30,7 @@ from likewise.guided.preparation import PREPARATIONS, fit_reducer, fit_scaler, p
 from likewise.guided.spaces import Choice, choose_space
 from likewise.maps import ChainedMap, Map, as_map
 from likewise.numerics.rows import validate_rows
+from likewise.numerics.threads import one_thread_if_small
 from likewise.scale.blocks import Blocks, as_blocks, is_blockwise
 from likewise.scale.k_means import nearest_centers
 from likewise.scale.learning import sample_rows
@@ -340,6 +341,7 @@ class Placed(NamedTuple):
     centers: np.ndarray  # (k, r)
 
 
+@one_thread_if_small(lambda Z, *_, **__: Z.size)
 def place(Z, answers: Constraints, n_clusters: int, n_init: int, seed: int) -> Placed:
     """k-means, then soft pairs from its centers where there are any; the largest cluster first."""
     model = KMeans(n_clusters, n_init=n_init, random_state=seed).fit(Z)

@@ -28,6 +28,7 @@ from likewise.evaluation import (
 )
 from likewise.kernel_learning import SKLR, fit_start
 from likewise.metric_learning import ITML
+from likewise.numerics.threads import one_thread_if_small
 
 N_SPLITS = 3
 TOL = 1e-2  # enough for clusters: on 2,000 pairs of digits, a hundred times finer changed none
@@ -145,6 +146,7 @@ def start_coordinates(X, candidates: Sequence[Candidate], seed: int) -> Coordina
     return coordinates
 
 
+@one_thread_if_small(lambda Y, *_, **__: Y.size)
 def learn_space(Y: np.ndarray, learner: SKLR | ITML | None, answers: Constraints) -> np.ndarray:
     """All rows in the space learned from these answers, from the coordinates of its start."""
     if learner is None:
@@ -157,6 +159,7 @@ def learn_space(Y: np.ndarray, learner: SKLR | ITML | None, answers: Constraints
         return learner.fit(Y, constraints=answers).transform(Y)
 
 
+@one_thread_if_small(lambda Z, *_, **__: Z.size)
 def judge_space(
     Z: np.ndarray, held_out: Constraints, n_clusters: int | None, seed: int
 ) -> np.ndarray:

@@ -23,6 +23,7 @@ from likewise.constraints import Constraints
 from likewise.numerics.logdet import sweep_pairs, sweep_triples
 from likewise.numerics.pair_distances import pair_sq_distances
 from likewise.numerics.psd import symmetric_root
+from likewise.numerics.threads import one_thread_if_small
 from likewise.progress import track
 
 COLLAPSED = 1e-10  # smallest eigenvalue of M, relative, at which a direction is lost
@@ -112,6 +113,7 @@ def learn_from_answers(
     )
 
 
+@one_thread_if_small(lambda Y, *_, **__: min(Y.shape) ** 2)
 def learn_metric(
     Y: np.ndarray,  # (n, r) coordinates of the start
     rows: Rows,

@@ -24,6 +24,7 @@ from likewise.numerics.definite import factor, inverse, inverse_of, symmetric
 from likewise.numerics.eigen import eigh
 from likewise.numerics.interior_point import Pairs, Solved, relative_gap, solve_pairs
 from likewise.numerics.psd import fix_signs
+from likewise.numerics.threads import one_thread_if_small
 
 FEW = 200  # pairs that are solved all at once
 FIRST = 0.1  # share of the pairs in the first working set: those the graph contradicts most
@@ -64,6 +65,7 @@ class PairKernel(NamedTuple):
         return relative_gap(self.primal, self.dual)
 
 
+@one_thread_if_small(lambda problem, **_: problem.G.size)
 def solve_exactly(problem: PairProblem, *, tol: float, max_iter: int) -> PairKernel:
     """The optimum, certified to a relative gap of `tol`."""
     costs = problem.costs
@@ -164,6 +166,7 @@ def first_working_set(problem: PairProblem) -> np.ndarray:
     return working
 
 
+@one_thread_if_small(lambda problem, **_: problem.G.size)
 def climb_barrier(problem: PairProblem, *, tol: float, max_iter: int) -> PairKernel:
     """Maximize 2 sum q + mu log det M one dual at a time, for ever smaller mu.
 
@@ -197,6 +200,7 @@ def barrier_step(a: float, d: float, b: float, h: float) -> float:
     return (root - b - h * D) / D
 
 
+@one_thread_if_small(lambda problem, **_: problem.G.size)
 def climb_paper(problem: PairProblem, *, tol: float, max_iter: int, rng) -> PairKernel:
     """The paper's sequential minimal optimization, and its recovery of Z by equation (6)."""
     G, pairs, signs, costs = problem

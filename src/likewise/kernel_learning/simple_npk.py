@@ -43,6 +43,7 @@ from likewise.numerics.elimination import eliminate, solve_by_gradients
 from likewise.numerics.interior_point import Pairs
 from likewise.numerics.psd import fix_signs
 from likewise.numerics.rows import validate_rows
+from likewise.numerics.threads import one_thread_if_small
 
 LOSSES = ("linear", "hinge", "squared_hinge")
 SMALL = 1500  # rows up to which all eigenvalues are found, densely
@@ -302,6 +303,7 @@ class BoundedKernel(NamedTuple):
     converged: bool
 
 
+@one_thread_if_small(lambda problem, **_: problem.L.shape[0] ** 2)
 def maximize_dual(problem: BoundedProblem, *, tol: float, max_iter: int) -> BoundedKernel:
     """The best multipliers, and the kernel they make."""
     costs = problem.costs

@@ -41,6 +41,7 @@ from scipy.special import xlogy
 
 from likewise.constraints import Constraints
 from likewise.numerics.pair_distances import pair_sq_distances
+from likewise.numerics.threads import one_thread_if_small
 from likewise.progress import track
 
 MEMORY = 8  # steps that L-BFGS remembers
@@ -107,6 +108,7 @@ def span_of_rows(Y: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
     return basis, Y @ basis
 
 
+@one_thread_if_small(lambda Y, *_, **__: Y.size)
 def learn_choices(
     Y: np.ndarray,  # (n, r) coordinates of the start, scaled; float32 will do for a trial
     choices: Choices,

@@ -28,6 +28,7 @@ from likewise.kernels.graph import normalized_adjacency
 from likewise.numerics.array_library import is_array_elsewhere, library_of
 from likewise.numerics.eigen import eigh
 from likewise.numerics.psd import CUTOFF, fix_signs
+from likewise.numerics.threads import one_thread_if_small
 
 SMALL = 400  # rows up to which a dense eigen-solver is faster and surer than a sparse one
 
@@ -189,6 +190,7 @@ def _as_csr(columns: np.ndarray, weights: np.ndarray, n: int) -> csr_array:
     return csr_array((weights.ravel(), columns.ravel(), ends), shape=(len(columns), n))
 
 
+@one_thread_if_small(lambda P, k: P.shape[0] * k)  # Lanczos: one vector at a time
 def _largest_eigenpairs(P: csr_array, k: int) -> tuple[np.ndarray, np.ndarray]:
     n = P.shape[0]
     if n <= max(SMALL, 3 * k):

@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
+from likewise.numerics.threads import one_thread_if_small
+
 GAP_EVERY = 5  # iterations between two gaps, each of which costs an eigendecomposition
 MEMORY = 20  # pairs of vectors L-BFGS keeps; more bring nothing here
 FIRST_STEP = 0.1  # of the start: scipy's own is of length 1, which can end at a singular L
@@ -28,6 +30,7 @@ class Descent(NamedTuple):
     converged: bool  # gap <= tol
 
 
+@one_thread_if_small(lambda value_and_gradient, gap, start, **_: start.size)
 def descend(
     value_and_gradient: Callable[[np.ndarray], tuple[float, np.ndarray]],
     gap: Callable[[np.ndarray], float],

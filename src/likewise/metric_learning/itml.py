@@ -39,6 +39,7 @@ from likewise.numerics.pair_distances import (
 )
 from likewise.numerics.psd import symmetric_root
 from likewise.numerics.rows import validate_rows
+from likewise.numerics.threads import one_thread_if_small
 from likewise.progress import track
 
 PERCENTILES = (5, 95)  # of squared distances: near and far in the paper
@@ -236,6 +237,7 @@ class Projected(NamedTuple):
     converged: bool
 
 
+@one_thread_if_small(lambda rows, *_, **__: rows.shape[1] ** 2)
 def project_onto_pairs(
     rows: np.ndarray,  # (n, d)
     pairs: np.ndarray,  # (m, 2) into rows; no two rows of a pair are the same

@@ -9,7 +9,10 @@ import numpy as np
 from numpy.linalg import LinAlgError
 from scipy import linalg
 
+from likewise.numerics.threads import one_thread_if_small
 
+
+@one_thread_if_small(lambda A, **_: A.size)
 def eigh(
     A: np.ndarray, *, n_largest: int | None = None, above: float | None = None
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -19,6 +19,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.sparse.linalg import splu
 
 from likewise.numerics.definite import inverse, symmetric
+from likewise.numerics.threads import one_thread_if_small
 
 MEDIUM = 10_000  # rows up to which factors are cheap even when they fill
 WIDE = 0.05  # of the rows in one layer around a row: no small separators
@@ -34,6 +35,7 @@ class Eliminated(NamedTuple):
     solve: Callable[[np.ndarray], np.ndarray]  # (n, k) -> inv(L) times it, for small k
 
 
+@one_thread_if_small(lambda L, kept: len(kept) ** 2)
 def eliminate(L: csr_array, kept: np.ndarray) -> Eliminated:
     """Reduce L (n, n) to the rows `kept` (p,), by factors or by conjugate gradients."""
     if L.shape[0] <= MEDIUM or widest_layer(L) <= WIDE * L.shape[0]:

@@ -29,6 +29,7 @@ from likewise.numerics.definite import (
     sure_factor,
     symmetric,
 )
+from likewise.numerics.threads import one_thread_if_small
 
 TOWARD_BOUNDARY = 0.9  # share of a feasible step that is taken; 0.95 stalled once
 SHRINK = 0.8  # a step that leaves the cone, for a Lanczos estimate can be a little too long
@@ -57,6 +58,7 @@ def relative_gap(primal: float, dual: float) -> float:
     return (primal - dual) / max(1.0, dual)
 
 
+@one_thread_if_small(lambda L, *_, **__: L.size)
 def solve_pairs(
     L: np.ndarray,  # (p, p) positive definite; (r, r) with a basis
     pairs: np.ndarray,  # (m, 2)

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from likewise.numerics.threads import one_thread
+
 SMALLEST_AIM = 1e-8  # of the target: the step never quite ends before theta does
 
 
@@ -23,6 +25,7 @@ class Climbed(NamedTuple):
     settled: bool  # theta ran out or the gradient vanished, not the iterations
 
 
+@one_thread()
 def climb(
     evaluate: Callable[[np.ndarray], tuple[float, np.ndarray]],
     start: np.ndarray,

@@ -26,6 +26,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from likewise.files.table_file import import_pyarrow
 from likewise.numerics.array_library import is_array_elsewhere
+from likewise.numerics.threads import one_thread
 from likewise.progress import track
 from likewise.scale.on_dask import import_dask, run_on_dask
 
@@ -106,18 +107,15 @@ class Blocks:
         return track(done, what, total=len(self))
 
     def _run(self, function, arguments, n_jobs) -> Iterator[Any]:
+        # What a thread or a Dask worker does holds no block but the one it is given.
+        beside = partial(work_beside_others, self.load, self.maps)
         if self.client is not None or self.is_lazy:
-            return run_on_dask(self.client, self.parts, self._work, (function, *arguments))
+            return run_on_dask(self.client, self.parts, beside, (function, *arguments))
         if n_jobs in (None, 1) and not _is_parallel():
-            return (self._work(part, function, *arguments) for part in self.parts)
+            return (work(self.load, self.maps, part, function, *arguments) for part in self.parts)
         return Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-            delayed(self._work)(part, function, *arguments) for part in self.parts
+            delayed(beside)(part, function, *arguments) for part in self.parts
         )
-
-    @property
-    def _work(self) -> Callable:
-        """What a thread or a Dask worker does; it holds no block but the one it is given."""
-        return partial(work, self.load, self.maps)
 
     def map(self, function: Callable, n_features: int, dtype=None) -> "Blocks":
         """The same blocks after a function of each row, computed whenever they are read."""
@@ -211,6 +209,12 @@ def as_it_is(rows):
 def work(load: Callable, maps: tuple[Callable, ...], part, function: Callable, *arguments):
     """Read one block, map its rows and work on them."""
     return function(read(load, maps, part), *arguments)
+
+
+@one_thread()
+def work_beside_others(load, maps, part, function: Callable, *arguments):
+    """The same where other threads or workers do it too: each has a core, and not all of them."""
+    return work(load, maps, part, function, *arguments)
 
 
 def read(load: Callable, maps: tuple[Callable, ...], part):
