@@ -24,7 +24,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from likewise.cli import main as run_likewise
-from likewise.cli.options import CLUSTERERS, FRONT_DOOR
+from likewise.cli.options import CLUSTERERS, GUIDED
 from likewise.constraints import Constraints
 from likewise.constraints.table import COLUMNS, KINDS
 
@@ -236,8 +236,8 @@ def draw_command(rng, folder: Path, models: list[Path]) -> list[str]:
         return ["apply", str(model), str(data), *options]
     if rng.rand() < 0.8:
         options += ["-c", str(draw_answers(rng, folder, known))]
-    method = pick(rng, FRONT_DOOR if rng.rand() < 0.6 else tuple(CLUSTERERS))
-    guided = method in FRONT_DOOR
+    method = pick(rng, GUIDED if rng.rand() < 0.6 else tuple(CLUSTERERS))
+    guided = method in GUIDED
     counts = ("1", "2", "3") + ("auto",) * (guided or careless)
     options += ["--method", method, *maybe(1.0, "-k", counts, BAD_COUNTS)]
     options += maybe(

@@ -65,15 +65,15 @@ def test_every_method_clusters_a_file_and_applies_to_new_rows(iris, capsys, meth
 
 
 @pytest.mark.parametrize("method", ["auto", "pck-means"])
-def test_apply_finds_columns_by_name_and_misses_them_by_name(iris, capsys, method):
+def test_apply_matches_columns_by_name_and_names_a_missing_one(iris, capsys, method):
     model = iris / "m.likewise"
     source = ("cluster", iris / "iris.csv", "-c", iris / "answers.csv", "-k", 3, "--method", method)
     assert run(capsys, *source, "-o", iris / "out.csv", "--model", model)[0] == 0
     new = pd.read_csv(iris / "iris.csv")
     _, expected, _ = run(capsys, "apply", model, iris / "iris.csv", "-o", "-")
     new.assign(more=1.0)[[*new.columns[::-1], "more"]].to_csv(iris / "turned.csv", index=False)
-    _, found, _ = run(capsys, "apply", model, iris / "turned.csv", "-o", "-")
-    assert found == expected
+    _, actual, _ = run(capsys, "apply", model, iris / "turned.csv", "-o", "-")
+    assert actual == expected
     new.drop(columns=new.columns[2]).to_csv(iris / "short.csv", index=False)
     code, _, stderr = run(capsys, "apply", model, iris / "short.csv", "-o", "-")
     assert code == 1
@@ -104,8 +104,8 @@ def test_a_report_shows_what_was_found_beside_the_clusters(iris, capsys):
     assert code == 0
     assert len(stdout.splitlines()) == 151
     assert "150 rows, 4 features, 80 answers" in stderr
-    assert "answers that hold: " in stderr
-    assert f"report in {iris / 'r.html'}" in stderr
+    assert "answers satisfied: " in stderr
+    assert f"wrote the report to {iris / 'r.html'}" in stderr
     html = (iris / "r.html").read_text(encoding="utf-8")
     assert "noted: what the answers did" in html
     assert "seen &lt;b&gt;here&lt;/b&gt;" in html
@@ -113,7 +113,7 @@ def test_a_report_shows_what_was_found_beside_the_clusters(iris, capsys):
     assert "data:image/png" in html
 
 
-def test_the_number_of_clusters_can_be_left_to_find_out(iris, capsys):
+def test_the_number_of_clusters_can_be_chosen_automatically(iris, capsys):
     source = ("cluster", iris / "iris.csv", "-c", iris / "answers.csv", "--method", "itml")
     code, stdout, stderr = run(capsys, *source)
     assert code == 0
@@ -127,15 +127,15 @@ def test_at_a_terminal_the_clusters_go_to_a_file_that_was_not_there(iris, capsys
     source = ("cluster", "iris.csv", "-k", 3, "--method", "itml")
     code, stdout, stderr = run(capsys, *source)
     assert (code, stdout) == (0, "")
-    assert stderr.splitlines()[-1] == "clusters in iris-clusters.csv"
+    assert stderr.splitlines()[-1] == "wrote the clusters to iris-clusters.csv"
     assert len(pd.read_csv("iris-clusters.csv")) == 150
     code, stdout, stderr = run(capsys, *source)
     assert (code, stdout) == (1, "")
     assert stderr == (
-        "likewise: iris-clusters.csv is there already. Name a file to write with -o.\n"
+        "likewise: iris-clusters.csv already exists. Choose an output file with -o.\n"
     )
     assert run(capsys, *source, "-o", "-")[2] == (
-        "likewise: Name a file with -o, or pipe the clusters into something.\n"
+        "likewise: Choose an output file with -o, or pipe the clusters to another command.\n"
     )
 
 
@@ -151,10 +151,10 @@ def test_a_warning_is_one_line_without_the_place_in_the_code(iris, capsys, monke
 
 
 @pytest.mark.parametrize("output", ["-", "o.csv", "o.json"])
-def test_check_tells_conflicts_prices_doubts_and_metrics(iris, capsys, output):
-    few = np.arange(0, 150, 5)
-    np.save(iris / "few.npy", load_iris().X[few])
-    right = Constraints.from_labels(load_iris().y[few], n_pairs=15, random_state=0)
+def test_check_reports_conflicts_prices_doubts_and_metrics(iris, capsys, output):
+    rows = np.arange(0, 150, 5)
+    np.save(iris / "few.npy", load_iris().X[rows])
+    right = Constraints.from_labels(load_iris().y[rows], n_pairs=15, random_state=0)
     wrong = Constraints(30, must_link=[(0, 28), (1, 2), (2, 3)], cannot_link=[(1, 3)])
     (wrong + right).write(iris / "some-wrong.csv")
     source = ("check", iris / "few.npy", "-c", iris / "some-wrong.csv", "-k", 3)
@@ -164,10 +164,10 @@ def test_check_tells_conflicts_prices_doubts_and_metrics(iris, capsys, output):
     assert "must_link[0] = (0, 28)" in stderr
     assert "mahalanobis" in stderr
     if output == "o.json":
-        told = json.loads((iris / output).read_text())
-        assert told["conflicts"][0]["witness"] == [1, 2]
-        assert {one["metric"] for one in told["metrics"]} >= {"euclidean", "cosine"}
-        lines = told["answers"]
+        results = json.loads((iris / output).read_text())
+        assert results["conflicts"][0]["witness"] == [1, 2]
+        assert {line["metric"] for line in results["metrics"]} >= {"euclidean", "cosine"}
+        lines = results["answers"]
     else:
         text = stdout if output == "-" else (iris / output).read_text()
         lines = list(csv.DictReader(text.splitlines()))
@@ -190,8 +190,8 @@ def test_select_leaves_the_answers_that_help(iris, capsys, output):
         (iris / "chosen.csv").write_text(stdout)
     chosen = Constraints.read(iris / ("chosen.csv" if output == "-" else output), n_samples=150)
     assert 1 <= chosen.n_answers <= 2
-    told = {(answer.kind, answer.points) for answer in pool.answers()}
-    assert {(answer.kind, answer.points) for answer in chosen.answers()} <= told
+    offered = {(answer.kind, answer.points) for answer in pool.answers()}
+    assert {(answer.kind, answer.points) for answer in chosen.answers()} <= offered
 
 
 def test_columns_can_be_chosen_and_standardized(iris, capsys):
@@ -206,7 +206,7 @@ def test_columns_can_be_chosen_and_standardized(iris, capsys):
     assert "150 rows, 2 features, 0 answers" in stderr
 
 
-def test_contradictions_are_told_and_do_not_stop_the_work(iris, capsys):
+def test_contradictions_are_reported_and_do_not_stop_the_work(iris, capsys):
     clash = Constraints(150, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2)])
     clash.write(iris / "clash.csv")
     source = ("cluster", iris / "iris.npy", "-c", iris / "clash.csv", "-k", 3)
@@ -222,16 +222,16 @@ def test_contradictions_are_told_and_do_not_stop_the_work(iris, capsys):
         (("cluster",), "Missing argument 'DATA'"),
         (("cluster", "iris.csv", "-k", 0), "0 is less than 1"),
         (("cluster", "iris.csv", "-k", "x"), "'x' is neither a whole number nor auto"),
-        (("cluster", "iris.csv", "--method", "pck-means"), "needs to know how many clusters"),
+        (("cluster", "iris.csv", "--method", "pck-means"), "--method pck-means needs -k"),
         (
             ("cluster", "iris.csv", "-k", 3, "--method", "pck-means", "--report", "r.html"),
-            "pck-means has nothing to report",
+            "--report is not available with --method pck-means",
         ),
         (("cluster", "iris.csv", "-k", 3, "--report", "r.txt"), "r.txt must end in .html"),
         (("cluster", "iris.csv", "-k", 3, "--report", "no/r.html"), "no does not exist"),
         (("cluster", "iris.csv", "-k", 3, "--model", "no/m.likewise"), "no does not exist"),
         (("cluster", "iris.csv", "-k", 3, "--image-shape", "2"), "Try 8x8, or 32x32x3"),
-        (("cluster", "iris.csv", "-k", 3, "--image-shape", "3x3"), "takes 9 numbers a row"),
+        (("cluster", "iris.csv", "-k", 3, "--image-shape", "3x3"), "needs 9 features per row"),
         (("cluster", "iris.csv", "-k", 3, "--text-column", "note"), "no column 'note'"),
         (("cluster", "iris.npy", "-k", 3, "--text-column", "x"), "no named columns"),
         (("cluster", "iris.csv", "-k", 3, "--random-state", -1), "likewise: "),
@@ -310,14 +310,14 @@ def test_the_demo_does_its_job_and_leaves_the_files_it_names(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("ending", [".pkl", ".joblib", ".csv", ".JSON", ".npz"])
-def test_a_model_file_that_ends_like_another_format_is_refused_before_the_work(
+def test_a_model_file_with_the_extension_of_another_format_is_refused_before_the_work(
     iris, capsys, ending
 ):
     model = iris / f"m{ending}"
     source = ("cluster", iris / "iris.csv", "-k", 3, "-o", iris / "out.csv")
     code, _, stderr = run(capsys, *source, "--model", model)
     assert code == 1
-    assert "ends like a file of another format" in stderr
+    assert "has the extension of another file format" in stderr
     assert "m.likewise" in stderr
     assert not (iris / "out.csv").exists()
 

@@ -38,12 +38,12 @@ CHECK = ("check", "d.csv", "-c", "a.csv", "-k", 2)
 SELECT = ("select", "d.csv", "--pool", "a.csv", "-k", 2)
 APPLY = ("apply", "m", "d.csv")
 SAME = [
-    ((*CLUSTER, "-o", "d.csv"), "-o d.csv is the same file as DATA d.csv, which is read"),
-    ((*CLUSTER, "-o", "a.csv"), "-o a.csv is the same file as -c a.csv, which is read"),
+    ((*CLUSTER, "-o", "d.csv"), "-o d.csv is the same file as DATA d.csv, which is an input"),
+    ((*CLUSTER, "-o", "a.csv"), "-o a.csv is the same file as -c a.csv, which is an input"),
     ((*CLUSTER, "--model", "d.csv"), "--model d.csv is the same file as DATA d.csv"),
     ((*CLUSTER, "--model", "a.csv"), "--model a.csv is the same file as -c a.csv"),
-    ((*CLUSTER, "-o", "s.csv", "--model", "s.csv"), "as -o s.csv, which is written too"),
-    ((*CLUSTER, "-o", "s.csv", "--model", "./sub/../s.csv"), "as -o s.csv, which is written"),
+    ((*CLUSTER, "-o", "s.csv", "--model", "s.csv"), "as -o s.csv, which is also an output"),
+    ((*CLUSTER, "-o", "s.csv", "--model", "./sub/../s.csv"), "as -o s.csv, which is also"),
     ((*CLUSTER, "-o", "soft.csv"), "-o soft.csv is the same file as DATA d.csv"),
     ((*CLUSTER, "-o", "hard.csv"), "-o hard.csv is the same file as DATA d.csv"),
     ((*CLUSTER, "-o", "sub/../d.csv"), "is the same file as DATA d.csv"),
@@ -73,7 +73,7 @@ def test_no_file_that_is_read_or_written_is_replaced_by_another(here, capsys, ar
     code, stdout, stderr = run(capsys, *arguments)
     assert (code, stdout) == (1, "")
     assert words in stderr
-    assert stderr.endswith("Name another file to write.\n")
+    assert stderr.endswith("Choose another output file.\n")
     assert len(stderr.splitlines()) == 1
     assert snapshot(here) == before
 
@@ -171,7 +171,7 @@ def test_stdout_may_not_go_to_a_file_that_is_used(
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this machine")
-def test_clusters_that_could_not_be_told_leave_the_old_model(here, capsys, monkeypatch):
+def test_clusters_that_cannot_be_printed_leave_the_old_model(here, capsys, monkeypatch):
     with stdout_to(open("/dev/full", "w"), monkeypatch):
         code, _, stderr = run(capsys, *CLUSTER, "--model", here / "old")
     assert code == 1
@@ -198,5 +198,5 @@ def test_the_demo_does_not_write_where_somebody_keeps_files(tmp_path, capsys, na
         (tmp_path / name).write_text("mine")
     code, _, stderr = run(capsys, "demo", "-o", tmp_path)
     assert code == 1
-    assert f"holds {names[-1]}, which the demo did not write. Name a new folder" in stderr
+    assert f"contains {names[-1]}, which the demo did not write. Choose a new folder" in stderr
     assert snapshot(tmp_path) == dict.fromkeys(names, b"mine")

@@ -1,4 +1,4 @@
-"""The front door: what it promises a user, whatever the answers."""
+"""What GuidedClustering promises a user, whatever the answers."""
 
 import warnings
 
@@ -296,7 +296,7 @@ def test_dense_answers_give_way_to_what_new_rows_say(monkeypatch):
     assert model.fit(wine.X, constraints=told).learner_ is not None
     monkeypatch.setattr(spaces, "helps_new_rows", lambda *_: False)
     assert model.fit(wine.X, constraints=told).learner_ is None
-    assert "does better only where answers were given" in model.report_.why
+    assert "does better only on rows with answers" in model.report_.why
 
 
 def test_the_best_space_has_to_be_better_than_chance_would_have_it():
@@ -308,7 +308,7 @@ def test_the_best_space_has_to_be_better_than_chance_would_have_it():
 
 def test_a_linear_metric_is_kept_unless_a_kernel_is_ahead_of_it_beyond_doubt():
     def credits_of(kernel, linear):
-        """Of 100 answers the features foretell none, the others so many, the same ones first."""
+        """Of 100 answers the features predict none, the other candidates this many."""
         return np.array([np.arange(100) < n for n in (0, kernel, linear)], dtype=float)
 
     assert beats_the_features(2)(credits_of(23, 20), np.ones(100)) == 2  # 3 +- 1.7 of 100

@@ -59,6 +59,6 @@ def test_pictures_of_the_wrong_shape_are_refused(shape):
         check_images(np.zeros(shape), 5)
 
 
-def test_pictures_must_be_numbers():
-    with pytest.raises(ValueError, match="must hold numbers"):
+def test_images_must_be_numeric():
+    with pytest.raises(ValueError, match="must be numeric"):
         check_images(np.full((1, 2, 2), "x"), 1)

@@ -1,6 +1,6 @@
 """The command line: each command is one library call you could make in Python.
 
-Data goes to stdout or to the file that -o names, words and progress to stderr. Every expected
+Data goes to stdout or to the file that -o names, messages and progress to stderr. Every expected
 failure is one line and a non-zero exit. Heavy imports happen inside the commands.
 """
 
@@ -10,7 +10,7 @@ import warnings
 import click
 
 from likewise.cli.commands import commands
-from likewise.cli.words import fail, warning_teller
+from likewise.cli.messages import fail, print_warnings_once
 
 EXPECTED = (ValueError, TypeError, OSError, ImportError)
 
@@ -22,7 +22,7 @@ def main(arguments: list[str] | None = None) -> None:
     show_progress()
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = warning_teller()
+            warnings.showwarning = print_warnings_once()
             commands.main(args=arguments, prog_name="likewise", standalone_mode=False)
     except click.ClickException as error:
         fail(error.format_message(), error.exit_code)

@@ -1,4 +1,4 @@
-"""What is refused before the work begins: files that could not be written, settings that clash."""
+"""Checks before the work begins: files that could not be written, options that conflict."""
 
 import os
 import stat
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from likewise.cli.options import FRONT_DOOR
+from likewise.cli.options import GUIDED
 
 OTHER_FORMATS = (
     *(".pkl", ".pickle", ".joblib", ".onnx", ".pt", ".pth", ".h5", ".hdf5"),
@@ -17,16 +17,16 @@ OTHER_FORMATS = (
 
 
 def check_model_first(model: str, data: str) -> None:
-    """The model and the rows in the wrong order are told apart by their endings."""
+    """Notice by the file names that the model and the rows are in the wrong order."""
     is_rows = Path(model).suffix.lower() in (".csv", ".parquet", ".npy")
     if is_rows and Path(data).suffix.lower() not in (".csv", ".parquet", ".npy"):
         raise click.UsageError(
-            f"{model} holds rows: the model comes first. Try likewise apply {data} {model}."
+            f"{model} contains rows, but the model comes first. Try likewise apply {data} {model}."
         )
 
 
 def check_output(output: str | None, data: str) -> str:
-    """Where the clusters go; refuse before the work what could not be written after it."""
+    """Where the clusters go; a file that cannot be written is refused before the work."""
     from likewise.files.row_file import check_output_path
 
     if output is None and not sys.stdout.isatty():
@@ -34,9 +34,9 @@ def check_output(output: str | None, data: str) -> str:
     elif output is None:
         output = f"{Path(data).stem}-clusters.csv"
         if Path(output).exists():
-            raise ValueError(f"{output} is there already. Name a file to write with -o.")
+            raise ValueError(f"{output} already exists. Choose an output file with -o.")
     elif output == "-" and sys.stdout.isatty():  # data goes to stdout only when it is piped
-        raise ValueError("Name a file with -o, or pipe the clusters into something.")
+        raise ValueError("Choose an output file with -o, or pipe the clusters to another command.")
     check_output_path(output)
     return output
 
@@ -44,24 +44,27 @@ def check_output(output: str | None, data: str) -> str:
 def check_side_files(report: str | None, model: str | None) -> None:
     if report is not None and Path(report).suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"--report {report} must end in .html.")
-    if model is not None and Path(model).suffix.lower() in OTHER_FORMATS:
-        raise ValueError(
-            f"--model {model} ends like a file of another format. A model file is written by "
-            f"likewise for likewise: try {Path(model).stem}.likewise."
-        )
     for path in (report, model):
         if path is not None and not Path(path).absolute().parent.is_dir():
-            raise ValueError(f"{Path(path).parent} does not exist. Make the folder first.")
+            raise ValueError(f"{Path(path).parent} does not exist. Create the folder first.")
+
+
+def check_model_extension(model: str | None) -> None:
+    if model is not None and Path(model).suffix.lower() in OTHER_FORMATS:
+        raise ValueError(
+            f"--model {model} has the extension of another file format, and only likewise can read "
+            f"a model file. Try {Path(model).stem}.likewise."
+        )
 
 
 def check_files(inputs: Mapping[str, str | None], outputs: Mapping[str, str | None]) -> None:
-    """Every file that is written must be a file of its own, and none of those that are read."""
+    """Every output must be a different file, and none of them an input."""
     from likewise.files.atomic_file import check_target
 
     taken: dict = {}
     for option, path in inputs.items():
         if path is not None:
-            taken[_identity(path)] = f"{option} {path}, which is read"
+            taken[_identity(path)] = f"{option} {path}, which is an input"
     for option, path in outputs.items():
         if path is None:
             continue
@@ -70,10 +73,10 @@ def check_files(inputs: Mapping[str, str | None], outputs: Mapping[str, str | No
         identity, name = _identity(path), "stdout" if path == "-" else f"{option} {path}"
         if identity in taken:
             raise ValueError(
-                f"{name} is the same file as {taken[identity]}. Name another file to write."
+                f"{name} is the same file as {taken[identity]}. Choose another output file."
             )
         if identity is not None:
-            taken[identity] = f"{name}, which is written too"
+            taken[identity] = f"{name}, which is also an output"
 
 
 def _identity(path: str) -> tuple[int, int] | str | None:
@@ -86,13 +89,15 @@ def _identity(path: str) -> tuple[int, int] | str | None:
 
 
 def check_method(method: str, n_clusters: int | str, report: str | None) -> None:
-    if method in FRONT_DOOR:
+    if method in GUIDED:
         return
-    doors = f"--method {', '.join(FRONT_DOOR[:-1])} or {FRONT_DOOR[-1]}"
+    guided = f"--method {', '.join(GUIDED[:-1])} or {GUIDED[-1]}"
     if n_clusters == "auto":
-        raise click.UsageError(f"{method} needs to know how many clusters: -k 10. Or use {doors}.")
+        raise click.UsageError(
+            f"--method {method} needs -k, the number of clusters. Set -k, or use {guided}."
+        )
     if report is not None:
-        raise click.UsageError(f"{method} has nothing to report. Use {doors}.")
+        raise click.UsageError(f"--report is not available with --method {method}. Use {guided}.")
 
 
 def check_engine(
@@ -100,11 +105,13 @@ def check_engine(
 ) -> None:
     if engine != "dask":
         if scheduler is not None:
-            raise click.UsageError("--scheduler is for --engine dask.")
+            raise click.UsageError("--scheduler works only with --engine dask.")
         return
-    if method not in FRONT_DOOR:
-        raise click.UsageError(f"{method} needs all rows in memory. Use --engine local.")
+    if method not in GUIDED:
+        raise click.UsageError(f"--method {method} needs all rows in memory. Use --engine local.")
     if report is not None:
-        raise click.UsageError("A report needs all rows in memory. Use --engine local.")
+        raise click.UsageError("--report needs all rows in memory. Use --engine local.")
     if Path(data).suffix.lower() not in (".parquet", ".npy"):
-        raise click.UsageError("--engine dask reads .parquet and .npy files.")
+        raise click.UsageError(
+            f"--engine dask reads .parquet and .npy files, not {data}. Use --engine local."
+        )

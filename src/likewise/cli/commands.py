@@ -11,13 +11,23 @@ from likewise.cli.checks import (
     check_engine,
     check_files,
     check_method,
+    check_model_extension,
     check_model_first,
     check_output,
     check_side_files,
 )
+from likewise.cli.messages import (
+    print_check,
+    print_choice,
+    print_conflicts,
+    print_files,
+    print_message,
+    print_rounds,
+    print_satisfaction,
+)
 from likewise.cli.options import (
     CLUSTERERS,
-    FRONT_DOOR,
+    GUIDED,
     READABLE,
     WRITABLE,
     ImageShape,
@@ -31,21 +41,12 @@ from likewise.cli.options import (
     preparation_option,
     seed_option,
 )
-from likewise.cli.words import (
-    show_check,
-    tell,
-    tell_choice,
-    tell_conflicts,
-    tell_files,
-    tell_rounds,
-    tell_satisfaction,
-)
 
 
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit status: 0 done, 1 something in the files or settings is wrong (one line says "
-    "what), 2 the command line is, 130 stopped by Ctrl-C.",
+    epilog="Exit status: 0 success, 1 an error in the files or settings (described in one line), "
+    "2 an error in the command line, 130 stopped by Ctrl-C.",
 )
 @click.version_option(package_name="likewise")
 def commands() -> None:
@@ -55,9 +56,9 @@ def commands() -> None:
     Start with:  likewise demo
     Your data:   likewise cluster data.csv -c answers.csv -k 10 --report report.html
 
-    An answer file has one answer a line, with the columns kind, a, b, c (and weight, annotator,
-    asked_at): kind is must_link, cannot_link, odd_one_out, closer or undecided; a, b, c are row
-    numbers from 0, or ids.
+    An answer file has one answer per line, with the columns kind, a, b, c (and optionally weight,
+    annotator, asked_at). kind is must_link, cannot_link, odd_one_out, closer or undecided; a, b, c
+    are row numbers starting at 0, or IDs.
 
     \b
       kind,a,b,c
@@ -74,7 +75,7 @@ def commands() -> None:
     default="demo-output",
     show_default=True,
     type=click.Path(file_okay=False),
-    help="Folder to write.",
+    help="Output folder.",
 )
 @click.option(
     "--answers",
@@ -82,13 +83,13 @@ def commands() -> None:
     show_default=True,
     type=click.IntRange(0),
     metavar="N",
-    help="How many pairs are answered.",
+    help="Number of answered pairs.",
 )
 @seed_option
 def demo(output: str, answers: int, random_state: int) -> None:
     """Cluster handwritten digits before and after some answers.
 
-    Takes about a quarter of a minute, needs no data of yours, and leaves a report to look at.
+    Takes about 15 seconds, uses bundled data, and writes a report to open in your browser.
     """
     from likewise.cli.demo import run_demo
 
@@ -100,16 +101,17 @@ def demo(output: str, answers: int, random_state: int) -> None:
 @answers_option
 @auto_count_option
 @output_option
-@click.option("--report", type=WRITABLE, help="Also write what was found as a web page: .html.")
+@click.option("--report", type=WRITABLE, help="Also write an HTML report of the results.")
 @click.option("--model", type=WRITABLE, help="Also save the fitted model, for likewise apply.")
 @click.option(
     "--method",
-    type=click.Choice((*FRONT_DOOR, *CLUSTERERS)),
+    type=click.Choice((*GUIDED, *CLUSTERERS)),
     default="auto",
     show_default=True,
     metavar="NAME",
-    help="auto tries several spaces and chooses by answers held out; sklr and itml learn one of "
-    "their own; kernel-kmeans, pck-means, mpck-means and cop-kmeans cluster with the answers.",
+    help="auto tries several learned spaces and keeps the one that best predicts held-out answers; "
+    "sklr and itml each learn one space; kernel-kmeans, pck-means, mpck-means and cop-kmeans use "
+    "the answers while clustering.",
 )
 @preparation_option
 @id_option
@@ -121,18 +123,19 @@ def demo(output: str, answers: int, random_state: int) -> None:
     default="local",
     show_default=True,
     metavar="NAME",
-    help="dask reads a .parquet or .npy file block by block, on a Dask cluster.",
+    help="dask reads a .parquet or .npy file in blocks, on a Dask cluster.",
 )
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
-    help="Of that cluster, such as tcp://10.0.0.1:8786.  [default: processes on this machine]",
+    help="Address of the Dask cluster, such as tcp://10.0.0.1:8786.  "
+    "[default: processes on this machine]",
 )
 @click.option(
     "--image-shape",
     type=ImageShape(),
     metavar="HxW",
-    help="Show the rows as pictures in the report, such as 8x8.",
+    help="Show the rows as images of this shape in the report, such as 8x8.",
 )
 @seed_option
 def cluster(
@@ -159,40 +162,40 @@ def cluster(
     likewise cluster data.csv -c answers.csv | head
     likewise cluster big.parquet -c answers.csv -k 10 --engine dask
 
-    DATA is a .csv, .parquet or .npy file. Every column must hold numbers, but for one of ids.
-    Without answers the rows are clustered as they are.
+    DATA is a .csv, .parquet or .npy file. All columns must be numeric, except an optional ID
+    column. Without answers the rows are clustered by their features alone.
     """
     output = check_output(output, data)
     check_side_files(report, model)
     check_files({"DATA": data, "-c": answers}, {"-o": output, "--report": report, "--model": model})
+    check_model_extension(model)
     check_method(method, clusters, report)
     check_engine(engine, scheduler, method, data, report)
     if engine == "dask":
-        front_door = _make_front_door(method, clusters, preparation, random_state)
+        unfitted = _make_guided(method, clusters, preparation, random_state)
         columns = {"id_column": id_column, "features": _names(features)}
-        _cluster_on_dask(front_door, data, answers, output, model, scheduler, columns)
+        _cluster_on_dask(unfitted, data, answers, output, model, scheduler, columns)
         return
-    from likewise.constraints import Constraints, check_constraints
+    from likewise.constraints import Constraints
     from likewise.files.row_file import read_rows, write_clusters
     from likewise.model_file import save_model
     from likewise.report import write_report
 
     rows = read_rows(data, id_column=id_column, features=_names(features), text_column=text_column)
     images = None if image_shape is None else _as_images(rows.X, image_shape)
-    said = None
+    constraints = Constraints(len(rows.X))
     if answers is not None:
-        said = Constraints.read(answers, n_samples=len(rows.X), ids=rows.ids)
-    constraints = check_constraints(said, n_samples=len(rows.X))
-    tell(f"{len(rows.X)} rows, {rows.X.shape[1]} features, {constraints.n_answers} answers")
-    tell_conflicts(constraints)
-    if method in FRONT_DOOR:
-        fitted = _make_front_door(method, clusters, preparation, random_state)
+        constraints = Constraints.read(answers, n_samples=len(rows.X), ids=rows.ids)
+    print_message(_size(rows.X.shape, constraints))
+    print_conflicts(constraints)
+    if method in GUIDED:
+        fitted = _make_guided(method, clusters, preparation, random_state)
         labels = fitted.fit(rows.X, constraints=constraints).labels_
-        tell_choice(fitted, constraints)
+        print_choice(fitted, constraints)
     else:
         fitted = _make_pipeline(method, clusters, preparation, random_state)
         labels = fitted.fit_predict(rows.X, clusters__constraints=constraints)
-        tell_satisfaction(constraints, labels)
+        print_satisfaction(constraints, labels)
     with _all_or_none():
         if model is not None:
             save_model(fitted, model, feature_names=rows.feature_names)
@@ -209,7 +212,7 @@ def cluster(
                 title=f"{Path(data).stem}: what the answers did",
             )
         write_clusters(output, labels, rows.ids)
-    tell_files(model=model, report=report, clusters=output)
+    print_files(model=model, report=report, clusters=output)
 
 
 @commands.command()
@@ -227,8 +230,8 @@ def cluster(
     "-o",
     "--output",
     metavar="FILE",
-    help="Write what was found: one line an answer to .csv, all of it to .json; - is CSV on "
-    "stdout.  [default: stdout when piped, else nowhere]",
+    help="Write the results: one line per answer (.csv), or everything (.json); - is CSV on "
+    "stdout.  [default: stdout when piped, else no file]",
 )
 @preparation_option
 @id_option
@@ -244,14 +247,14 @@ def check(
     features: str | None,
     random_state: int,
 ) -> None:
-    """Look at the answers before they are used.
+    """Check the answers before you use them.
 
     \b
     likewise check data.csv -c answers.csv -k 10
     likewise check data.csv -c answers.csv -k 10 -o checked.json
 
-    Tells which answers contradict others, what each costs the clusters, which are doubtful and
-    which metric fits them best.
+    Shows which answers contradict each other, how much each one costs the clustering, which are
+    doubtful, and which metric fits them best.
     """
     if output is None and not sys.stdout.isatty():
         output = "-"
@@ -264,16 +267,16 @@ def check(
     check_files({"DATA": data, "-c": answers}, {"-o": output})
     rows = read_rows(data, id_column=id_column, features=_names(features))
     constraints = Constraints.read(answers, n_samples=len(rows.X), ids=rows.ids)
-    tell(f"{len(rows.X)} rows, {rows.X.shape[1]} features, {constraints.n_answers} answers")
-    found = check_answers(
+    print_message(_size(rows.X.shape, constraints))
+    checked = check_answers(
         rows.X, constraints, clusters, preparation=preparation, random_state=random_state
     )
-    tell(f"features: {found.why_prepared}")
-    show_check(found)
+    print_message(f"features: {checked.why_prepared}")
+    print_check(checked)
     if output is not None:
-        write_records(output, found.rows(), found.to_dict())
+        write_records(output, checked.rows(), checked.to_dict())
         if output != "-":
-            tell(f"all of it in {output}")
+            print_message(f"wrote all results to {output}")
 
 
 @commands.command()
@@ -292,14 +295,14 @@ def check(
     show_default=True,
     type=click.IntRange(1),
     metavar="N",
-    help="How many answers to choose at most.",
+    help="Maximum number of answers to choose.",
 )
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
     help="Write the chosen answers here: .csv, .jsonl or .parquet; - is CSV on stdout.  "
-    "[default: stdout when piped, else nowhere]",
+    "[default: stdout when piped, else no file]",
 )
 @click.option(
     "--strategy",
@@ -307,11 +310,11 @@ def check(
     default="active",
     show_default=True,
     metavar="NAME",
-    help="active learns from all chosen answers, online from one after the other, random does "
-    "not look.",
+    help="active retrains on all chosen answers in every round, online updates with one answer at "
+    "a time, random chooses blindly.",
 )
-@click.option("--closure", is_flag=True, help="Skip what the chosen answers imply.")
-@click.option("--exact", is_flag=True, help="Try every answer in every round: slower.")
+@click.option("--closure", is_flag=True, help="Skip answers that the chosen ones already imply.")
+@click.option("--exact", is_flag=True, help="Try every answer in every round (slower).")
 @preparation_option
 @id_option
 @features_option
@@ -330,13 +333,13 @@ def select(
     features: str | None,
     random_state: int,
 ) -> None:
-    """Choose the few answers of many that the clusters should rest on.
+    """Choose the most useful answers from a large pool.
 
     \b
     likewise select data.csv --pool answers.csv -k 10 -m 50 -o chosen.csv
     likewise cluster data.csv -c chosen.csv -k 10
 
-    It stops early when no answer makes the clusters agree better with all of them.
+    Stops early when no further answer improves the agreement of the clusters with the pool.
     """
     if output is None and not sys.stdout.isatty():
         output = "-"
@@ -350,11 +353,11 @@ def select(
     check_files({"DATA": data, "--pool": pool}, {"-o": output})
     rows = read_rows(data, id_column=id_column, features=_names(features))
     answers = Constraints.read(pool, n_samples=len(rows.X), ids=rows.ids)
-    tell(f"{len(rows.X)} rows, {rows.X.shape[1]} features, {answers.n_answers} answers")
+    print_message(_size(rows.X.shape, answers))
     scaler, why = fit_scaler(rows.X, preparation)
-    tell(f"features: {why}")
+    print_message(f"features: {why}")
     X = rows.X if scaler is None else scaler.transform(rows.X)
-    found = select_constraints(
+    selected = select_constraints(
         X,
         answers,
         clusters,
@@ -364,17 +367,17 @@ def select(
         exact=exact,
         random_state=random_state,
     )
-    tell_rounds(found, answers)
+    print_rounds(selected, answers)
     if output == "-":
-        chosen = (answers.answer(int(at)) for at in found.chosen)
+        chosen = (answers.answer(int(at)) for at in selected.chosen)
         lines = [
-            {"kind": one.kind, **dict(zip("ab", map(answers.row_name, one.points)))}
-            for one in chosen
+            {"kind": answer.kind, **dict(zip("ab", map(answers.row_name, answer.points)))}
+            for answer in chosen
         ]
         write_records("-", lines, {})
     elif output is not None:
-        answers.subset(found.chosen).write(output)
-        tell(f"chosen answers in {output}")
+        answers.subset(selected.chosen).write(output)
+        print_message(f"wrote the chosen answers to {output}")
 
 
 @commands.command()
@@ -386,15 +389,15 @@ def select(
 def apply(
     model: str, data: str, output: str | None, id_column: str | None, features: str | None
 ) -> None:
-    """Give the new rows of DATA the clusters of a saved MODEL.
+    """Assign the rows of DATA to the clusters of a saved MODEL.
 
     \b
     likewise cluster data.csv -c answers.csv -k 10 --model m.likewise
     likewise apply m.likewise new-rows.csv -o new-clusters.csv
 
-    Columns are found by the names they had when the model was fitted, in any order; --features
-    gives other names for them. Rows without names (.npy) must have the same columns in the same
-    order.
+    Columns are matched by the names they had when the model was fitted, in any order; --features
+    names other columns to use instead. A file without column names (.npy) must have the same
+    columns in the same order.
     """
     check_model_first(model, data)
     output = check_output(output, data)
@@ -408,13 +411,16 @@ def apply(
     fitted = load_model(model)
     rows = read_rows(data, id_column=id_column, features=names)
     if not hasattr(fitted, "predict"):
-        raise ValueError(f"{model} holds a {type(fitted).__name__}, which gives no clusters.")
+        raise ValueError(
+            f"{model} contains a fitted {type(fitted).__name__}, which has no clusters. "
+            "Use a model saved by likewise cluster."
+        )
     write_clusters(output, fitted.predict(rows.X), rows.ids)
-    tell_files(clusters=output)
+    print_files(clusters=output)
 
 
 def _cluster_on_dask(
-    front_door,
+    unfitted,
     data: str,
     answers: str | None,
     output: str,
@@ -422,10 +428,10 @@ def _cluster_on_dask(
     scheduler: str | None,
     columns: dict,
 ) -> None:
-    """The front door over blocks, which the workers of a cluster read, map and assign."""
+    """Fit GuidedClustering to blocks that the workers of a Dask cluster read, map and assign."""
     from joblib import parallel_config
 
-    from likewise.constraints import Constraints, check_constraints
+    from likewise.constraints import Constraints
     from likewise.files.row_file import write_clusters
     from likewise.model_file import save_model
     from likewise.scale import connect
@@ -433,37 +439,38 @@ def _cluster_on_dask(
 
     with connect(scheduler) as client, parallel_config("dask"):
         blocks, ids, names = open_rows(data, client=client, **columns)
-        n_rows, n_features = blocks.shape
-        said = None if answers is None else Constraints.read(answers, n_samples=n_rows, ids=ids)
-        constraints = check_constraints(said, n_samples=n_rows)
+        n_rows = blocks.shape[0]
+        constraints = Constraints(n_rows)
+        if answers is not None:
+            constraints = Constraints.read(answers, n_samples=n_rows, ids=ids)
         where = f"in {len(blocks)} blocks, {len(client.nthreads())} workers"
-        tell(f"{n_rows} rows, {n_features} features, {constraints.n_answers} answers; {where}")
-        tell_conflicts(constraints)
-        fitted = front_door.fit(blocks, constraints=constraints)
-    tell_choice(fitted, constraints)
+        print_message(f"{_size(blocks.shape, constraints)}; {where}")
+        print_conflicts(constraints)
+        fitted = unfitted.fit(blocks, constraints=constraints)
+    print_choice(fitted, constraints)
     with _all_or_none():
         if model is not None:
             save_model(fitted, model, feature_names=names)
         write_clusters(output, fitted.labels_, ids)
-    tell_files(model=model, clusters=output)
+    print_files(model=model, clusters=output)
 
 
 @contextmanager
 def _all_or_none() -> Iterator[None]:
-    """The files of a command take their places together, also when stdout's reader has left."""
+    """Write the files of a command together, even if the reader of stdout has stopped reading."""
     from likewise.files.atomic_file import replacing_together
 
     reader_left = None
     with replacing_together():
         try:
             yield
-        except BrokenPipeError as error:  # head and less stop when they have seen enough
+        except BrokenPipeError as error:  # head and less stop reading early
             reader_left = error
     if reader_left is not None:
         raise reader_left
 
 
-def _make_front_door(method: str, n_clusters: int | str, preparation: str, seed: int):
+def _make_guided(method: str, n_clusters: int | str, preparation: str, seed: int):
     from likewise.guided import GuidedClustering
     from likewise.kernel_learning import SKLR
     from likewise.metric_learning import ITML
@@ -484,6 +491,10 @@ def _make_pipeline(method: str, n_clusters: int | str, preparation: str, seed: i
     return Pipeline([*scaler, ("clusters", clusterer)])
 
 
+def _size(shape: tuple[int, ...], constraints) -> str:
+    return f"{shape[0]} rows, {shape[1]} features, {constraints.n_answers} answers"
+
+
 def _names(features: str | None) -> list[str] | None:
     return None if features is None else [name.strip() for name in features.split(",")]
 
@@ -492,9 +503,9 @@ def _as_images(X, shape: tuple[int, ...]):
     import math
 
     if math.prod(shape) != X.shape[1]:
-        told = "x".join(map(str, shape))
+        given = "x".join(map(str, shape))
         raise ValueError(
-            f"--image-shape {told} takes {math.prod(shape)} numbers a row, but there are "
-            f"{X.shape[1]} features. Give the height and width of your pictures."
+            f"--image-shape {given} needs {math.prod(shape)} features per row, but there are "
+            f"{X.shape[1]}. Use the height and width of your images."
         )
     return X.reshape(len(X), *shape)

@@ -20,7 +20,7 @@ ANSWERS, MODEL, PICTURE, REPORT = "answers.csv", "digits.likewise", "digits.png"
 
 
 def run_demo(folder: Path, *, n_answers: int, random_state: int, say: Callable) -> None:
-    """Cluster the digits twice, tell what the answers changed, and leave files to look at."""
+    """Cluster the digits twice, print what the answers changed, and write files to look at."""
     _check_folder(folder)
     digits = load_digits()
     X, y = digits.X / 16, np.asarray(digits.y)
@@ -32,7 +32,7 @@ def run_demo(folder: Path, *, n_answers: int, random_state: int, say: Callable) 
         n_cannot_link=n_answers - n_answers // 2,
         random_state=random_state,
     )
-    say(f"Somebody answers {answers.n_answers} questions: do these two belong together?")
+    say(f"Someone answers {answers.n_answers} questions: do these two belong together?")
     model = GuidedClustering(N_CLUSTERS, random_state=random_state).fit(X, constraints=answers)
     before, after = model.report_.labels_before, model.labels_
 
@@ -42,11 +42,11 @@ def run_demo(folder: Path, *, n_answers: int, random_state: int, say: Callable) 
         say(f"{what:<44}{score(before):>9.3f}{score(after):>10.3f}")
     say("")
     say(f"How: {model.report_.why}")
-    say("Answers that pulled hardest:")
+    say("The most influential answers:")
     for position in np.argsort(-model.pulls_, kind="stable")[:5]:
         kind, (a, b), *_ = answers.answer(position)
         say(f"  {kind.replace('_', '-'):<12} a {y[a]} (row {a}) and a {y[b]} (row {b})")
-    say(f"Contradictions among the answers: {len(model.report_.conflicts)}")
+    say(f"Contradictions between answers: {len(model.report_.conflicts)}")
 
     folder.mkdir(parents=True, exist_ok=True)
     written = [ANSWERS, MODEL]
@@ -58,12 +58,12 @@ def run_demo(folder: Path, *, n_answers: int, random_state: int, say: Callable) 
         pictures = digits.X.reshape(-1, 8, 8)
         about = {"constraints": answers, "images": pictures, "title": "Handwritten digits"}
         write_report(folder / REPORT, model, X, **about)
-    say(f"In {folder}/: {', '.join(written)}")
-    say(f"The whole story, for a browser: {folder / REPORT}")
+    say(f"Files in {folder}/: {', '.join(written)}")
+    say(f"Open this report in a browser: {folder / REPORT}")
 
 
 def _check_folder(folder: Path) -> None:
-    """New, empty, or an earlier demo's: never where somebody keeps answers of their own."""
+    """A new or empty folder, or that of an earlier demo: never overwrite a user's own files."""
     if not folder.is_dir():
         return
     names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
@@ -71,15 +71,15 @@ def _check_folder(folder: Path) -> None:
     if others or (names and MODEL not in names):
         first = others[0] if others else min(names)
         raise FileExistsError(
-            f"{folder} holds {first}, which the demo did not write. Name a new folder with -o."
+            f"{folder} contains {first}, which the demo did not write. Choose a new folder with -o."
         )
 
 
 def _scores(y: np.ndarray, answers: Constraints) -> dict[str, Callable[[np.ndarray], float]]:
     return {
         "agreement with the digits (ARI)": lambda labels: adjusted_rand_score(y, labels),
-        "the same on images no answer touches": lambda labels: free_row_score(y, labels, answers),
-        "share of the answers that hold": lambda labels: satisfaction_score(None, answers, labels),
+        "the same, on images without answers": lambda labels: free_row_score(y, labels, answers),
+        "share of answers satisfied": lambda labels: satisfaction_score(None, answers, labels),
     }
 
 

@@ -1,10 +1,10 @@
-"""What commands take: types of values, and options that several of them share."""
+"""The types of option values, and the options that several commands share."""
 
 from typing import Any
 
 import click
 
-FRONT_DOOR = ("auto", "sklr", "itml")  # methods of GuidedClustering, which a report can tell about
+GUIDED = ("auto", "sklr", "itml")  # run by GuidedClustering; only these have a report
 CLUSTERERS = {
     "kernel-kmeans": "KernelKMeans",
     "pck-means": "PCKMeans",
@@ -37,13 +37,13 @@ class ImageShape(click.ParamType):
         sides = value.lower().split("x")
         right = len(sides) in (2, 3) and all(side.isdecimal() and int(side) for side in sides)
         if not right or sides[2:] not in ([], ["3"]):
-            self.fail(f"{value!r} is no shape of a picture. Try 8x8, or 32x32x3.", param, ctx)
+            self.fail(f"{value!r} is not an image shape. Try 8x8, or 32x32x3.", param, ctx)
         return tuple(int(side) for side in sides)
 
 
 READABLE = click.Path(exists=True, dir_okay=False)
 WRITABLE = click.Path(dir_okay=False)
-# What several commands take, by the same name and with the same words.
+# Shared by several commands, with the same names and help texts.
 data_argument = click.argument("data", type=READABLE)
 answers_option = click.option(
     "-c", "--constraints", "answers", type=READABLE, help="Answer file: .csv, .jsonl or .parquet."
@@ -58,7 +58,7 @@ output_option = click.option(
 id_option = click.option(
     "--id-column",
     metavar="NAME",
-    help="Column that names the rows.  [default: id, if there is one]",
+    help="Column with the row IDs.  [default: id, if the file has one]",
 )
 features_option = click.option(
     "--features", metavar="NAMES", help="Columns to use, separated by commas.  [default: all]"
@@ -78,7 +78,7 @@ auto_count_option = click.option(
     show_default=True,
     type=ClusterCount(),
     metavar="N|auto",
-    help="How many clusters; auto finds out.",
+    help="Number of clusters; auto chooses it.",
 )
 count_option = click.option(
     "-k",
@@ -86,7 +86,7 @@ count_option = click.option(
     required=True,
     type=click.IntRange(2),
     metavar="N",
-    help="How many clusters.",
+    help="Number of clusters.",
 )
 preparation_option = click.option(
     "--preparation",
@@ -94,6 +94,6 @@ preparation_option = click.option(
     default="auto",
     show_default=True,
     metavar="NAME",
-    help="standardize gives every column mean 0 and variance 1 first, none leaves them as they "
-    "are, auto standardizes only if a few columns dominate the variance.",
+    help="standardize scales every column to mean 0 and variance 1 first, none leaves them "
+    "unchanged, auto standardizes only if a few columns dominate the variance.",
 )

@@ -18,6 +18,7 @@ from likewise.evaluation.held_out import (
     is_judgeable,
     mean_and_error,
 )
+from likewise.evaluation.percent import percent
 from likewise.evaluation.satisfaction import (
     Satisfaction,
     satisfaction_report,
@@ -61,6 +62,7 @@ __all__ = [
     "kmeans_error",
     "mean_and_error",
     "pair_f1_score",
+    "percent",
     "satisfaction_report",
     "satisfaction_score",
     "satisfied_answers",

@@ -87,7 +87,7 @@ def check_ending(path: str | os.PathLike, endings: Sequence[str]) -> None:
     if path.suffix.lower() not in endings:
         raise ValueError(f"{path.name} must end in one of {', '.join(endings)}.")
     if not path.absolute().parent.is_dir():
-        raise ValueError(f"{path.parent} does not exist. Make the folder first.")
+        raise ValueError(f"{path.parent} does not exist. Create the folder first.")
 
 
 def write_records(path: str | os.PathLike, records: list[dict], document: dict) -> None:

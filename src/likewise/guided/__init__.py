@@ -1,4 +1,4 @@
-"""Rows and a few answers in, clusters out, and an account of how."""
+"""Rows and a few answers in, clusters out, and a report on how they were found."""
 
 from likewise.guided.account import GuidedReport
 from likewise.guided.answer_check import (

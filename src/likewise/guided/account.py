@@ -4,31 +4,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from likewise.evaluation import percent
+
 
 @dataclass(frozen=True, eq=False)
 class GuidedReport:
-    """What a `GuidedClustering` tried, chose and reached; ``print`` tells it in words.
+    """What a `GuidedClustering` tried, chose and reached; ``print`` shows it as text.
 
     Attributes
     ----------
     n_rows, n_features, n_answers : int
     is_standardized : bool
     why_prepared, why, why_n_clusters : str
-        A sentence each: about the features, the choice of the space, the number of clusters.
+        One sentence each: about the features, the choice of the space, the number of clusters.
     trial_names : ndarray of str, of shape (n_trials,)
         The spaces tried; the first is the features as they are.
     trial_scores, trial_errors : ndarray of shape (n_trials,)
         Mean credit of held-out answers, between 0 and 1, and its standard error.
     chosen : int
-        Place of the chosen space among them; -1 when nothing was tried.
+        Position of the chosen space among them; -1 when nothing was tried.
     labels_before : ndarray of shape (n_rows,)
         Clusters without any answer.
     satisfied_before, satisfied : float
-        Share of the answers that hold, without learning and with it; nan without answers.
+        Share of the answers that are satisfied, without learning and with it; nan without answers.
     n_doubtful : int
         Answers set aside as doubtful.
     conflicts : ndarray of str
-        Contradictions among the answers, each with its witness.
+        Contradictions between answers, each with the answers that prove it.
     """
 
     n_rows: int
@@ -59,8 +61,8 @@ class GuidedReport:
         for i, (name, score, error) in enumerate(tried):
             lines.append(f"  {'*' if i == self.chosen else ' '} {score:.3f} ± {error:.3f}  {name}")
         if not np.isnan(self.satisfied):
-            shares = f"{self.satisfied_before:.0%} before, {self.satisfied:.0%} now"
-            lines.append(f"answers that hold: {shares}")
+            shares = f"{percent(self.satisfied_before)} before, {percent(self.satisfied)} after"
+            lines.append(f"answers satisfied: {shares}")
         if self.n_doubtful:
             lines.append(f"set aside as doubtful: {self.n_doubtful} answers (doubtful_)")
         lines += [f"conflict: {conflict}" for conflict in self.conflicts]

@@ -1,7 +1,7 @@
-"""One look at a set of answers: what contradicts, what costs, what is doubtful, which metric fits.
+"""Check a set of answers: contradictions, prices, doubtful answers, and the metric that fits.
 
-An answer is doubtful when the clusters violate it and what was learned without it speaks against
-it. That has one meaning everywhere: it is what `GuidedClustering` sets aside as ``doubtful_``.
+An answer is doubtful when the clusters violate it and a space learned without it predicts
+otherwise. That is the one meaning everywhere: `GuidedClustering` sets these aside, ``doubtful_``.
 """
 
 from dataclasses import dataclass
@@ -28,14 +28,14 @@ TOL = 1e-2  # near enough to rank by
 
 @dataclass(frozen=True, eq=False)
 class DoubtfulAnswers:
-    """Answers that the clusters violate and that what was learned without them speaks against.
+    """Answers that the clusters violate and that a space learned without them contradicts.
 
     Attributes
     ----------
     positions : ndarray of int
-        Of the doubtful answers, the most doubtful first.
+        Positions of the doubtful answers, the most doubtful first.
     doubts : ndarray of shape (n_answers,)
-        How much what was learned without each answer speaks against it, from 0 to 1; nan where it
+        How strongly a space learned without the answer contradicts it, from 0 to 1; nan where it
         could not be judged.
     """
 
@@ -45,13 +45,13 @@ class DoubtfulAnswers:
 
 @dataclass(frozen=True, eq=False)
 class AnswerCheck:
-    """What is to be said about a set of answers.
+    """The results of checking a set of answers.
 
     Attributes
     ----------
     constraints : Constraints
     conflicts : list of Conflict
-        Every contradiction, with its witness.
+        Every contradiction, with the answers that prove it.
     prices : ConstraintPrices
         In the prepared features; those of triples are the learner's multipliers.
     doubtful : DoubtfulAnswers
@@ -70,9 +70,9 @@ class AnswerCheck:
     why_prepared: str
 
     def rows(self) -> list[dict]:
-        """One record an answer, in the order given, of plain numbers and text."""
+        """One record per answer, in the order given, of plain numbers and text."""
         doubts = self.doubtful.doubts
-        contradicts = {one.answer: one.message for one in self.conflicts}
+        contradicts = {conflict.answer: conflict.message for conflict in self.conflicts}
         doubted = {int(at): rank for rank, at in enumerate(self.doubtful.positions, start=1)}
         records = []
         for at, answer in enumerate(self.constraints.answers()):
@@ -92,7 +92,7 @@ class AnswerCheck:
         return records
 
     def to_dict(self) -> dict:
-        """All of it, of plain numbers and text: what the JSON file holds."""
+        """Everything, as plain numbers and text: the content of the JSON file."""
         fitness = self.fitness
         columns = (fitness.names, fitness.shares, fitness.counts, fitness.wins) if fitness else ()
         return {
@@ -101,8 +101,8 @@ class AnswerCheck:
             "cost": float(self.prices.cost),
             "bound": float(self.prices.bound),
             "conflicts": [
-                {"answer": one.answer, "witness": list(one.witness), "message": one.message}
-                for one in self.conflicts
+                {"answer": c.answer, "witness": list(c.witness), "message": c.message}
+                for c in self.conflicts
             ],
             "metrics": [
                 {"metric": name, "share": float(share), "count": float(count), "wins": float(win)}
@@ -113,7 +113,7 @@ class AnswerCheck:
 
 
 def doubtful_answers(X, constraints, n_clusters="auto", *, random_state=None) -> DoubtfulAnswers:
-    """Find the answers to look at again.
+    """Find the answers worth asking again.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def doubtful_answers(X, constraints, n_clusters="auto", *, random_state=None) ->
 
     References
     ----------
-    The idea of looking again at what the rest contradicts is that of randel2021.
+    The idea of reviewing the answers that the rest contradicts is from randel2021.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def doubtful_answers(X, constraints, n_clusters="auto", *, random_state=None) ->
 def check_answers(
     X, constraints, n_clusters="auto", *, preparation="auto", metrics=METRICS, random_state=None
 ) -> AnswerCheck:
-    """Find what contradicts, what costs, what is doubtful, and which metric fits.
+    """Find contradictions, prices, doubtful answers, and the metric that fits best.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def check_answers(
     preparation : {"auto", "standardize", "none"}, default="auto"
         Of the features, as in `GuidedClustering`.
     metrics : sequence or mapping, default=the usual five
-        As in `metric_fitness`; of more than 1,000 rows a part is compared, those of pairs first.
+        As in `metric_fitness`; with more than 1,000 rows a sample is compared, rows of pairs first.
     random_state : int, RandomState instance or None, default=None
 
     Returns
@@ -178,10 +178,10 @@ def check_answers(
     >>> from likewise import Constraints, check_answers
     >>> X = [[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]]
     >>> c = Constraints(6, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2), (0, 5)])
-    >>> found = check_answers(X, c, 2, metrics=["euclidean"], random_state=0)
-    >>> print(found.conflicts[0])
+    >>> checked = check_answers(X, c, 2, metrics=["euclidean"], random_state=0)
+    >>> print(checked.conflicts[0])
     cannot_link[0] = (0, 2) contradicts the must-link path 0-1-2.
-    >>> int(found.doubtful.positions[0])
+    >>> int(checked.doubtful.positions[0])
     2
     """
     model = GuidedClustering(n_clusters, preparation=preparation, random_state=random_state)
@@ -206,7 +206,7 @@ def _doubtful(model: GuidedClustering) -> DoubtfulAnswers:
 
 
 def fit_metrics(X, constraints: Constraints, n_clusters, metrics, rng) -> MetricFitness | None:
-    """The fitness over a part of the rows that is not too large, those of pairs first."""
+    """The fitness over a sample of the rows, those of pairs first."""
     pairs = constraints.subset(constraints.positions("must_link", "cannot_link"))
     if len(X) > MOST_ROWS:
         touched = rng.permutation(pairs.touched_rows())

@@ -1,7 +1,7 @@
-"""Cluster rows by a few answers: the estimator that decides on everything else.
+"""Cluster rows by a few answers: the estimator that chooses everything else.
 
 space   = the features as they are, unless held-out answers prefer a learned space (spaces.py)
-labels  = k-means in that space, with a price on every pair that it breaks
+labels  = k-means in that space, with a price on every violated pair
 both again, without the doubtful answers, which the others contradict
 """
 
@@ -36,38 +36,38 @@ from likewise.scale.k_means import nearest_centers
 from likewise.scale.learning import sample_rows
 
 TRIAL_ROWS = 600  # rows that candidates are tried on, beside those that answers touch
-TRIAL_ANSWERS = 500  # of more, so many are drawn to choose by
+TRIAL_ANSWERS = 500  # drawn at random to choose by, if there are more
 FIT_ROWS = 10_000  # rows that are learned from and clustered; the others go to the nearest center
-PRICE = 0.5  # of a broken pair, in half mean squared distances
+PRICE = 0.5  # of a violated pair, in half mean squared distances
 
 
 class GuidedClustering(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
 ):
-    """Cluster rows the way people see them, from a few answers; nothing else has to be chosen.
+    """Cluster rows the way people see them, from a few answers, with everything else chosen.
 
-    Use it when you have data and answers and want clusters. Use a learner of its own (``SKLR``,
-    ``ITML``) when you want one particular space, or every last setting.
+    Use it when you have data and answers and want clusters. Use a learner directly (``SKLR``,
+    ``ITML``) when you want one particular space, or control over every setting.
 
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
-        Clusters to find. "auto" looks for the number in the learned space; rows that answers keep
-        apart bound it from below.
+        Number of clusters. "auto" chooses it in the learned space, and never fewer than the
+        answers keep apart.
     learner : "auto" or estimator, default="auto"
-        "auto" tries several learned spaces and chooses by held-out answers, the features as they
-        are among them. Any estimator with ``transform`` is used as it is given; the answers go
-        to it, or to the steps of a pipeline, where ``fit`` takes constraints.
+        "auto" tries several learned spaces and the features as they are, and chooses by held-out
+        answers. Any estimator with ``transform`` is used as given; the answers go to it, or to
+        the steps of a pipeline, where ``fit`` takes constraints.
     preparation : {"auto", "none", "standardize"}, default="auto"
         What is done to the features first. "auto" standardizes them only if a few of them dominate
         the variance.
     n_init : int, default=10
-        Starts of k-means. Raising it finds better clusters and takes longer.
+        Number of k-means starts. More starts find better clusters and take longer.
     random_state : int, RandomState instance or None, default=None
-        Draws everything that is drawn: same seed, same result.
+        Seed of all random choices: same seed, same result.
     n_jobs : int, default=None
-        How many spaces are tried, or blocks of rows worked on, at a time, through joblib; None is
-        one, -1 all cores.
+        How many spaces are tried, or blocks of rows processed, at the same time, through joblib;
+        None means 1, -1 all cores.
 
     Attributes
     ----------
@@ -77,25 +77,25 @@ class GuidedClustering(
     cluster_centers_ : ndarray of shape (n_clusters, n_directions)
         In the learned space.
     learner_ : estimator or None
-        The fitted learner; None when the features are taken as they are.
+        The fitted learner; None when the features are used as they are.
     map_ : ChainedMap
-        ``transform`` for any rows: the features as they are taken, then the learner's map.
+        ``transform`` for any rows: the features as prepared, then the learner's map.
     scaler_ : StandardScaler or None
     reducer_ : TruncatedSVD or None
-        To 100 directions, of sparse features.
+        Reduces sparse features to 100 directions.
     pulls_ : ndarray of shape (n_answers,)
         How hard each answer pulled on the space, in the order of ``constraints.answers()``.
     violated_ : ndarray of int
-        Positions of the answers that the clusters, or for triples the space, break.
+        Positions of the answers violated by the clusters, or for triples by the space.
     doubtful_ : ndarray of int
         Positions of the doubtful answers, the most doubtful first: the clusters violate them, and
-        so does what is learned without them. They are set aside, and the rest is learned from
-        again.
+        so does a space learned without them. They are set aside, and the model is learned again
+        from the rest.
     doubts_ : ndarray of shape (n_answers,)
-        How much what is learned without each answer speaks against it, from 0 to 1; nan where it
+        How strongly a space learned without the answer contradicts it, from 0 to 1; nan where it
         could not be judged.
     report_ : GuidedReport
-        What was tried, what was chosen and why. ``print(model.report_)`` tells it.
+        What was tried, what was chosen and why; ``print(model.report_)`` shows it.
     n_answers_used_ : int
         Answers of weight > 0.
     n_features_in_ : int
@@ -106,8 +106,8 @@ class GuidedClustering(
 
     Notes
     -----
-    Beyond 10,000 rows the space and the centers are learned from a sample that has every row an
-    answer speaks of; the other rows go to the nearest center, block by block. ``predict`` looks
+    Beyond 10,000 rows the space and the centers are learned from a sample that includes every row
+    an answer refers to; the other rows go to the nearest center, block by block. ``predict`` looks
     only at where a row lies, so a row that its pairs placed elsewhere may get another cluster.
 
     References
@@ -151,8 +151,8 @@ class GuidedClustering(
         Parameters
         ----------
         X : array-like or CSR of shape (n_samples, n_features)
-            Or rows in blocks: a Dask array, a .npy or .parquet path, or what
-            `likewise.scale.as_blocks` makes of them.
+            Or rows in blocks: a Dask array, a .npy or .parquet path, or the result of
+            `likewise.scale.as_blocks`.
         y : None
             Ignored; it is here for scikit-learn.
         constraints : Constraints, default=None
@@ -178,22 +178,22 @@ class GuidedClustering(
         self.scaler_, why_prepared = fit_scaler(X_rows, self.preparation)
         self.reducer_ = fit_reducer(X_rows, seed)
         prepared = preparation_map(self.scaler_, self.reducer_, X.shape[1])
-        X_fit, told = prepared.transform(X_rows), answers.restrict(rows)
+        X_fit, sampled = prepared.transform(X_rows), answers.restrict(rows)
 
-        found = self._choose(X_fit, told, seed)
-        self.learner_ = found.learner
-        Z = self._learn(X_fit, told)
-        counted = choose_n_clusters(Z, told, self.n_clusters, random_state=seed)
+        choice = self._choose(X_fit, sampled, seed)
+        self.learner_ = choice.learner
+        Z = self._learn(X_fit, sampled)
+        counted = choose_n_clusters(Z, sampled, self.n_clusters, random_state=seed)
         self.n_clusters_ = counted.n_clusters
-        placed = place(Z, told, self.n_clusters_, n_init=self.n_init, seed=seed)
-        satisfied = satisfied_answers(Z, told, placed.labels)
-        self.doubts_ = 1 - found.credits
-        self.doubtful_ = rank_doubtful(found.credits, satisfied, self.pulls_)
+        placed = place(Z, sampled, self.n_clusters_, n_init=self.n_init, seed=seed)
+        satisfied = satisfied_answers(Z, sampled, placed.labels)
+        self.doubts_ = 1 - choice.credits
+        self.doubtful_ = rank_doubtful(choice.credits, satisfied, self.pulls_)
         if len(self.doubtful_):
-            trusted = np.delete(np.arange(told.n_answers), self.doubtful_)
-            Z = self._learn(X_fit, told, trusted)
-            placed = place(Z, told.subset(trusted), self.n_clusters_, self.n_init, seed)
-            satisfied = satisfied_answers(Z, told, placed.labels)
+            trusted = np.delete(np.arange(sampled.n_answers), self.doubtful_)
+            Z = self._learn(X_fit, sampled, trusted)
+            placed = place(Z, sampled.subset(trusted), self.n_clusters_, self.n_init, seed)
+            satisfied = satisfied_answers(Z, sampled, placed.labels)
         before = place(X_fit, Constraints(len(rows)), self.n_clusters_, self.n_init, seed)
 
         self.cluster_centers_ = placed.centers
@@ -209,15 +209,15 @@ class GuidedClustering(
             n_answers=answers.n_answers,
             is_standardized=self.scaler_ is not None,
             why_prepared=why_prepared,
-            trial_names=np.array(found.names, dtype=str),
-            trial_scores=found.scores,
-            trial_errors=found.errors,
-            chosen=found.chosen,
-            why=found.why,
+            trial_names=np.array(choice.names, dtype=str),
+            trial_scores=choice.scores,
+            trial_errors=choice.errors,
+            chosen=choice.chosen,
+            why=choice.why,
             why_n_clusters=counted.why,
             labels_before=self._complete(X, rows, before, prepared),
-            satisfied_before=satisfaction_score(X_fit, told, before.labels),
-            satisfied=satisfaction_score(Z, told, placed.labels),
+            satisfied_before=satisfaction_score(X_fit, sampled, before.labels),
+            satisfied=satisfaction_score(Z, sampled, placed.labels),
             n_doubtful=len(self.doubtful_),
             conflicts=np.array([conflict.message for conflict in answers.conflicts()], dtype=str),
         )
@@ -226,7 +226,7 @@ class GuidedClustering(
     fit_predict = fit_and_label
 
     def prepare(self, X):
-        """Rows as they were learned from: standardized and reduced where that was decided.
+        """Prepare rows the way ``fit`` did: standardized and reduced if it was.
 
         Parameters
         ----------
@@ -240,7 +240,7 @@ class GuidedClustering(
         return self.map_.maps[0].transform(self._validate(X, reset=False))
 
     def transform(self, X):
-        """Map rows to the space that the clusters were found in.
+        """Map rows to the learned space.
 
         Parameters
         ----------
@@ -254,7 +254,7 @@ class GuidedClustering(
         return self.map_.transform(self._validate(X, reset=False))
 
     def predict(self, X):
-        """The cluster of each row: that of the nearest center in the learned space.
+        """Find the cluster of each row: that of the nearest center in the learned space.
 
         Parameters
         ----------
@@ -283,8 +283,8 @@ class GuidedClustering(
             raise ValueError(f"preparation={self.preparation!r} is unknown. Use one of {known}.")
         if self.learner != "auto" and not hasattr(self.learner, "transform"):
             raise TypeError(
-                f"learner={self.learner!r} has no transform, so it gives no space to cluster in. "
-                "Use a clusterer by itself."
+                f"learner={self.learner!r} has no transform, so there is no space to cluster in. "
+                "Use a clusterer on its own."
             )
 
     def _validate(self, X, *, reset):
@@ -316,24 +316,23 @@ class GuidedClustering(
         return nearest_centers(Z, centers, n_jobs=self.n_jobs).labels.astype(np.int64)
 
     def _choose(self, X, answers: Constraints, seed: int) -> "Choice":
-        """The learner to use, not yet fitted, and how it was found."""
+        """The learner to use, not yet fitted, and how it was chosen."""
         if self.learner != "auto":
             none = np.empty(0)
             unseen = np.full(answers.n_answers, np.nan)
             return Choice(clone(self.learner), (), none, none, -1, "the learner was given.", unseen)
         asked = np.arange(answers.n_answers)
         if len(asked) > TRIAL_ANSWERS:
-            drawn = np.random.RandomState(seed).choice(asked, TRIAL_ANSWERS, replace=False)
-            asked = np.sort(drawn)
-        told = answers.subset(asked)
-        rows = sample_rows(X.shape[0], TRIAL_ROWS, told.touched_rows(), seed)
+            asked = np.sort(np.random.RandomState(seed).choice(asked, TRIAL_ANSWERS, replace=False))
+        drawn = answers.subset(asked)
+        rows = sample_rows(X.shape[0], TRIAL_ROWS, drawn.touched_rows(), seed)
         n_clusters = None if self.n_clusters == "auto" else self.n_clusters
-        found = choose_space(
-            X[rows], told.restrict(rows), n_clusters, seed=seed, n_jobs=self.n_jobs
+        choice = choose_space(
+            X[rows], drawn.restrict(rows), n_clusters, seed=seed, n_jobs=self.n_jobs
         )
         credits = np.full(answers.n_answers, np.nan)
-        credits[asked] = found.credits
-        return found._replace(credits=credits)
+        credits[asked] = choice.credits
+        return choice._replace(credits=credits)
 
 
 class Placed(NamedTuple):
@@ -348,7 +347,7 @@ def place(Z, answers: Constraints, n_clusters: int, n_init: int, seed: int) -> P
     if len(answers.positions("must_link", "cannot_link")):
         model = PCKMeans(n_clusters, C=PRICE, init=model.cluster_centers_)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what it would say stands in the report
+            warnings.simplefilter("ignore")  # the report says it
             model.fit(Z, constraints=answers)
     order = np.argsort(-np.bincount(model.labels_, minlength=n_clusters), kind="stable")
     return Placed(np.argsort(order)[model.labels_], model.cluster_centers_[order])
@@ -362,6 +361,6 @@ def rank_doubtful(credits: np.ndarray, satisfied: np.ndarray, pulls: np.ndarray)
 
 
 def pulls_of(learner) -> np.ndarray | float:
-    """The duals of a fitted learner, one an answer, or of a pipeline's last step that has any."""
+    """The duals of a fitted learner, one per answer, or of a pipeline's last step that has any."""
     steps = [step for _, step in learner.steps] if isinstance(learner, Pipeline) else [learner]
     return next((step.duals_ for step in reversed(steps) if hasattr(step, "duals_")), 0.0)

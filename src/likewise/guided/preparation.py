@@ -1,4 +1,4 @@
-"""How GuidedClustering prepares rows: on which scale, in how many directions."""
+"""How GuidedClustering prepares rows: standardized or not, and in how many directions."""
 
 import numpy as np
 from scipy.sparse import issparse
@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 from likewise.maps import LinearMap
 
 N_DIRECTIONS = 100  # of sparse features
-FEW_FEATURES = 10  # standardize when the variance sits in fewer features than this,
+FEW_FEATURES = 10  # standardize when fewer features than this hold most of the variance,
 SMALL_SHARE = 0.25  # and in a smaller share of them
 
 
@@ -27,12 +27,12 @@ def fit_scaler(X, preparation: str) -> tuple[StandardScaler | None, str]:
     variances = scaler.fit(X).var_
     if not variances.any():
         return None, "used as they are: they do not vary"
-    n_loud = variances.sum() ** 2 / np.square(variances).sum()
-    loud = f"about {n_loud:.0f} of {X.shape[1]} holds most of the variance"
-    loud = loud if round(n_loud) == 1 else loud.replace("holds", "hold")
-    if n_loud < min(FEW_FEATURES, SMALL_SHARE * X.shape[1]):
-        return scaler, f"standardized ({loud})"
-    return None, f"used as they are ({loud})"
+    n_dominant = variances.sum() ** 2 / np.square(variances).sum()
+    dominant = f"about {n_dominant:.0f} of {X.shape[1]} holds most of the variance"
+    dominant = dominant if round(n_dominant) == 1 else dominant.replace("holds", "hold")
+    if n_dominant < min(FEW_FEATURES, SMALL_SHARE * X.shape[1]):
+        return scaler, f"standardized ({dominant})"
+    return None, f"used as they are ({dominant})"
 
 
 def fit_reducer(X, seed: int) -> TruncatedSVD | None:

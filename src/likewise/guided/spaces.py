@@ -24,6 +24,7 @@ from likewise.evaluation import (
     beats,
     count_judged,
     mean_and_error,
+    percent,
     select,
 )
 from likewise.kernel_learning import SKLR, fit_start
@@ -36,7 +37,7 @@ TRIAL_STARTS = 2  # of k-means
 N_LANDMARKS = 1000
 SHARE = 0.95  # of a start's spectrum; the last hundredths cost more time than they are worth
 STRENGTHS = (1.0, 3.0, 0.3)
-MOSTLY_NEW = 0.5  # share of held-out answers about new rows with which these have had their say
+MOSTLY_NEW = 0.5  # share of held-out answers about new rows that makes another check needless
 BEYOND_DOUBT = 2.0  # standard errors by which a kernel must be ahead of a linear metric
 MOST_FEATURES = 1000  # that ITML is tried with: its cost grows with their square
 
@@ -82,9 +83,9 @@ def candidates_for(X, answers: Constraints, seed: int) -> list[Candidate]:
                 tol=TOL,
                 random_state=seed,
             )
-            candidates.append(Candidate(f"SKLR from a {start} start, C={C:g}", learner))
+            candidates.append(Candidate(f"learned kernel (SKLR, {start} start, C={C:g})", learner))
     if len(answers.positions("must_link", "cannot_link")) and X.shape[1] <= MOST_FEATURES:
-        candidates.append(Candidate("ITML", ITML(random_state=seed)))
+        candidates.append(Candidate("learned linear metric (ITML)", ITML(random_state=seed)))
     return candidates
 
 
@@ -95,13 +96,13 @@ def choose_space(
     splits = list(answers.folds(N_SPLITS, random_state=seed))
     n_judged = count_judged(splits)
     if n_judged < MIN_HELD_OUT:
-        few = "no answers" if not answers.n_answers else f"{n_judged} answers can be held out"
-        why = f"{AS_THEY_ARE.name}: {few}, and {MIN_HELD_OUT} are needed to learn a space."
+        count = f"only {n_judged} answers can be held out" if answers.n_answers else "no answers"
+        why = f"{AS_THEY_ARE.name}: {count}, and {MIN_HELD_OUT} are needed to learn a space."
         unknown = np.full(answers.n_answers, np.nan)
         return Choice(None, (), np.empty(0), np.empty(0), -1, why, unknown)
     candidates = candidates_for(X, answers, seed)
     coordinates = start_coordinates(X, candidates, seed)
-    linear = next((i for i, one in enumerate(candidates) if isinstance(one.learner, ITML)), None)
+    linear = next((i for i, c in enumerate(candidates) if isinstance(c.learner, ITML)), None)
 
     def trial(candidate, fit_part, held_out):
         Z = learn_space(coordinates[candidate.start], candidate.learner, fit_part)
@@ -118,19 +119,19 @@ def choose_space(
     )
     best, scores = selected.chosen or 0, selected.scores
     candidate = candidates[best]
-    predicts = f"it predicts {scores[best]:.0%} of {n_judged} held-out answers"
+    predicts = f"it predicts {percent(scores[best])} of {n_judged} held-out answers"
     if best == 0:
-        why = f"{AS_THEY_ARE.name}: {predicts}, and no learned space is better by a standard error."
+        why = f"{AS_THEY_ARE.name}: {predicts}, and no learned space is clearly better."
     else:
-        why = f"{candidate.name}: {predicts}, {AS_THEY_ARE.name} {scores[0]:.0%}."
+        why = f"{candidate.name}: {predicts}, {AS_THEY_ARE.name} predict {percent(scores[0])}."
         top = int(np.argmax(scores))
         if top != best:
-            why += f" {candidates[top].name} ({scores[top]:.0%}) is not ahead of it beyond doubt."
+            why += f" {candidates[top].name} ({percent(scores[top])}) is not clearly better."
         if share_about_new_rows(splits) < MOSTLY_NEW and not helps_new_rows(
             [AS_THEY_ARE, candidate], trial, answers, seed
         ):
             best = 0
-            why = f"{AS_THEY_ARE.name}: {candidate.name} does better only where answers were given."
+            why = f"{AS_THEY_ARE.name}: {candidate.name} does better only on rows with answers."
     learner = candidates[best].learner
     names = [candidate.name for candidate in candidates]
     return Choice(learner, names, scores, selected.errors, best, why, selected.credits[best])

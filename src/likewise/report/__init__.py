@@ -1,4 +1,4 @@
-"""What a fitted GuidedClustering found, for people: an HTML report, and figures (extra `plot`)."""
+"""The results of a fitted GuidedClustering as an HTML report and as figures (extra `plot`)."""
 
 from likewise.report.page import write_report
 
@@ -17,6 +17,6 @@ def __getattr__(name: str):
             raise
         raise ImportError(
             f"{name} draws with matplotlib: pip install 'likewise[plot]'. "
-            "write_report needs nothing more."
+            "write_report does not need it."
         ) from None
     return getattr(figures, name)

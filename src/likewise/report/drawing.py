@@ -27,7 +27,7 @@ def map_svg(
     lines: Iterable[tuple[str, tuple[int, int]]],
     words: str,
 ) -> Markup:
-    """Points (p, 2) by cluster; `lines` join two points each and have a class; `words` say it."""
+    """Points (p, 2) by cluster; `lines` join two points and have a class; `words` describe it."""
     placed = place(points)
     groups = []
     clusters = np.unique(labels)
@@ -70,7 +70,7 @@ def middle(placed: np.ndarray, taken: list[np.ndarray]) -> np.ndarray:
 
 
 def bar(share: float, words: str, class_: str = "") -> Markup:
-    """A bar of 0 to 1 and what it says beside it; the words alone when there is no share."""
+    """A bar from 0 to 1 with its text beside it; the text alone when there is no share."""
     if not np.isfinite(share):
         return element("span", words, class_="said")
     width = f"width:{100 * min(max(share, 0.0), 1.0):.1f}%"

@@ -1,4 +1,4 @@
-"""The pictures of the report as matplotlib figures (extra `plot`), on given axes or on new ones."""
+"""The figures of the report in matplotlib (extra `plot`), on given axes or on new ones."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,10 +21,10 @@ def plot_map(model, X, *, when: str = "after", ax: Axes | None = None) -> Axes:
     model : GuidedClustering
         Fitted to X.
     X : array-like, CSR matrix or dataframe of shape (n_samples, n_features)
-        The rows the model was fitted to; of many, about 3,000 are drawn.
+        The rows the model was fitted to; at most about 3,000 are drawn.
     when : {"after", "before"}, default="after"
-        The learned space and its clusters, or the data as they were. Clusters before have the
-        colors of the clusters after that they share most rows with.
+        The learned space and its clusters, or the data as they were. Clusters that share most of
+        their rows have the same color in both.
     ax : matplotlib Axes, default=None
         Where to draw; a new figure when not given.
 
@@ -60,7 +60,7 @@ def plot_map(model, X, *, when: str = "after", ax: Axes | None = None) -> Axes:
 
 
 def plot_pulls(model, constraints: Constraints, *, ax: Axes | None = None) -> Axes:
-    """Draw how hard the answers pulled on the space that pulled hardest.
+    """Draw the most influential answers and how hard each pulled on the space.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def plot_pulls(model, constraints: Constraints, *, ax: Axes | None = None) -> Ax
     Returns
     -------
     matplotlib Axes
-        A bar for each of the twelve strongest, the strongest on top; red where it does not hold.
+        A bar for each of the twelve strongest, the strongest on top; red if it is violated.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def plot_pulls(model, constraints: Constraints, *, ax: Axes | None = None) -> Ax
 
 
 def plot_trials(model, *, ax: Axes | None = None) -> Axes:
-    """Draw what was tried and how well it foretold answers held out.
+    """Draw what was tried and how well it predicted held-out answers.
 
     Parameters
     ----------
@@ -131,12 +131,12 @@ def plot_trials(model, *, ax: Axes | None = None) -> Axes:
         ax.errorbar(score, i, xerr=error, fmt="o", color="C0", markerfacecolor=face, capsize=3)
     ax.set_yticks(range(len(report.trial_names)), list(report.trial_names), fontsize="small")
     ax.invert_yaxis()
-    ax.set(xlabel="score on answers held out", title="what was tried")
+    ax.set(xlabel="score on held-out answers", title="what was tried")
     return ax
 
 
 def plot_typical_rows(model, X, images, *, n_rows: int = 10) -> Figure:
-    """Draw the most typical pictures of every cluster, a cluster a line.
+    """Draw the most typical images of every cluster, one cluster per line.
 
     Parameters
     ----------
@@ -144,9 +144,9 @@ def plot_typical_rows(model, X, images, *, n_rows: int = 10) -> Figure:
         Fitted to X.
     X : array-like, CSR matrix or dataframe of shape (n_samples, n_features)
     images : array of shape (n_samples, h, w) or (n_samples, h, w, 3)
-        A picture of every row.
+        An image of every row.
     n_rows : int, default=10
-        Pictures a cluster.
+        Images per cluster.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """HTML and SVG as text, with everything from outside escaped on its way in.
 
-``element`` is the only door: children that are not ``Markup`` already are escaped, attributes
-always. Ids and texts are the user's data, and may hold anything.
+Everything goes through ``element``: it escapes children that are not ``Markup`` already, and all
+attributes. Ids and texts are the user's data, and may contain anything.
 """
 
 from html import escape
@@ -21,19 +21,19 @@ def element(tag: str, *children: object, **attributes: object) -> Markup:
     Children that are None are left out, as are attributes that are None or False; True gives the
     bare attribute. ``class_`` is class, ``aria_label`` is aria-label.
     """
-    told = ""
+    written = ""
     for name, value in attributes.items():
         name = name.rstrip("_").replace("_", "-")
         if value is True:
-            told += f" {name}"
+            written += f" {name}"
         elif value is not None and value is not False:
-            told += f' {name}="{escape(str(value))}"'
+            written += f' {name}="{escape(str(value))}"'
     if tag in VOID:
-        return Markup(f"<{tag}{told}>")
-    return Markup(f"<{tag}{told}>{join(children)}</{tag}>")
+        return Markup(f"<{tag}{written}>")
+    return Markup(f"<{tag}{written}>{join(children)}</{tag}>")
 
 
 def join(children) -> Markup:
-    """Children one after the other, each escaped unless it is Markup."""
+    """Children in a row, each escaped unless it is Markup."""
     parts = (child for child in children if child is not None)
     return Markup("".join(p if isinstance(p, Markup) else escape(str(p)) for p in parts))

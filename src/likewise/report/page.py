@@ -1,7 +1,7 @@
-"""The report: one HTML file that tells what the answers did, and needs nothing but a browser.
+"""The report: one HTML file that shows what the answers did, and needs nothing but a browser.
 
-No script, nothing from the network: the page forbids both to itself (Content-Security-Policy), so
-that even a hole in the escaping could not run what a user's text says. Choosing a cluster on the
+No scripts, no network access: the page forbids both (Content-Security-Policy), so even a bug in
+the escaping could not run code in a user's text. Choosing a cluster on the
 map is done by radio buttons and the style sheet, and works from the keyboard.
 """
 
@@ -38,13 +38,13 @@ def write_report(
     questions=None,
     title: str = "What the answers did",
 ) -> None:
-    """Write what a fitted ``GuidedClustering`` found to one self-contained HTML file.
+    """Write the results of a fitted ``GuidedClustering`` to one self-contained HTML file.
 
     The file holds the map of the rows before and after the answers, every cluster with its most
-    typical rows, the answers that pulled hardest, those that contradict each other or look wrong,
-    how many hold, how the choice was made, and what to ask next. It has no scripts, asks the
-    network for nothing, and follows the reader's light or dark setting. Whatever the size of X,
-    at most 20,000 rows are looked at and about 3,000 drawn; the same model gives the same file.
+    typical rows, the most influential answers, those that contradict each other or are doubtful,
+    how many are satisfied, how the choice was made, and what to ask next. It has no scripts and no
+    network access, and follows the reader's light or dark setting. However large X is, at most
+    20,000 rows are used and about 3,000 drawn; the same model gives the same file.
 
     Parameters
     ----------
@@ -55,18 +55,18 @@ def write_report(
     X : array-like, CSR matrix or dataframe of shape (n_samples, n_features)
         The rows the model was fitted to.
     constraints : Constraints, default=None
-        The answers the model was fitted to; without them the page cannot name any.
+        The answers the model was fitted to; without them the page cannot show any.
     ids : array-like of shape (n_samples,), default=None
-        What to call the rows; the ids of the constraints, or row numbers, when not given.
+        Names of the rows; by default the ids of the constraints, or row numbers.
     images : array of shape (n_samples, h, w) or (n_samples, h, w, 3), default=None
-        A picture of every row: bytes, numbers from 0 to 1, or any others, darkest to lightest.
+        An image of every row: bytes, numbers from 0 to 1, or any others, darkest to lightest.
     texts : sequence of n_samples str, default=None
-        What every row says.
+        The text of every row.
     feature_names : sequence of n_features str, default=None
-        The columns of X; a dataframe's own when not given.
+        Names of the columns of X; by default those of a dataframe.
     questions : sequence, default=None
         What to ask next: tuples of two or three rows, or objects with ``rows`` and ``why``. By
-        default some pairs that lie between two clusters and that no answer settles.
+        default a few pairs between two clusters that no answer settles.
     title : str, default="What the answers did"
         The heading.
 
@@ -126,14 +126,14 @@ def page(title: str, summary: Markup, parts: list[Section], *, n_clusters: int) 
         "body",
         element("a", "Skip to the report", href="#content", class_="skip"),
         element("header", element("h1", title), summary),
-        element("nav", element("ul", *links), aria_label="Parts of the report"),
+        element("nav", element("ul", *links), aria_label="Sections of the report"),
         element("main", *[_section(part) for part in parts], id="content"),
         element(
             "footer",
             element(
                 "p",
-                f"Written by likewise {__version__}. This file is whole: it runs no "
-                "scripts and asks the network for nothing.",
+                f"Written by likewise {__version__}. "
+                "This file is self-contained: no network access.",
             ),
         ),
     )

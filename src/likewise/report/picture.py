@@ -1,4 +1,4 @@
-"""Small pictures inside the page: an array as a PNG file in a data URI, with zlib alone.
+"""Small images inside the page: an array as a PNG file in a data URI, with zlib alone.
 
 A PNG is a signature and chunks: length, name, bytes, checksum. Rows of pixels are stored unfiltered
 (each begins with a 0) and deflated.
@@ -10,11 +10,11 @@ import zlib
 
 import numpy as np
 
-MAX_SIDE = 96  # pixels of the longer side; the page shows pictures no larger
+MAX_SIDE = 96  # pixels of the longer side; the page shows images no larger
 
 
 def check_images(images, n_rows: int) -> np.ndarray | None:
-    """One gray (n, h, w) or colored (n, h, w, 3) picture a row."""
+    """One gray (n, h, w) or colored (n, h, w, 3) image per row."""
     if images is None:
         return None
     if not hasattr(images, "shape"):
@@ -26,7 +26,7 @@ def check_images(images, n_rows: int) -> np.ndarray | None:
             f"images has shape {shape}; it must be ({n_rows}, h, w) or ({n_rows}, h, w, 3)."
         )
     if np.dtype(images.dtype).kind not in "buif":
-        raise ValueError(f"images holds {images.dtype}; it must hold numbers.")
+        raise ValueError(f"images has dtype {images.dtype}; it must be numeric.")
     return images
 
 
@@ -42,7 +42,7 @@ def brightness_range(images: np.ndarray) -> tuple[float, float]:
 
 
 def data_uri(image: np.ndarray, bounds: tuple[float, float]) -> str:
-    """A picture (h, w) or (h, w, 3) as a ``data:image/png`` URI, made smaller where it is large."""
+    """An image (h, w) or (h, w, 3) as a ``data:image/png`` URI, made smaller where it is large."""
     low, high = bounds
     shrunk = _shrink(np.nan_to_num(np.asarray(image, dtype=np.float64), nan=low))
     pixels = np.clip(np.rint((shrunk - low) / (high - low) * 255), 0, 255)

@@ -1,6 +1,6 @@
-"""What to ask next, in short: rows between clusters, each beside a row of the likeliest one.
+"""What to ask next: rows between clusters, each with a row of its most likely cluster.
 
-Either answer tells something: together means that the border holds there, apart that it is wrong.
+Either answer is informative: "together" confirms the border there, "apart" shows it is wrong.
 """
 
 from types import SimpleNamespace
@@ -48,6 +48,6 @@ def border_questions(
         random_share=0,
         random_state=SEED,
     )
-    asked = [Question(tuple(map(int, view.rows[list(one.rows)])), one.why) for one in proposed]
+    asked = [Question(tuple(map(int, view.rows[list(q.rows)])), q.why) for q in proposed]
     closure = constraints.closure()  # an answer about a row that is not in view may settle it
     return [question for question in asked if not closure.known([question.rows])[0]]

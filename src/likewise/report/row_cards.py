@@ -1,4 +1,4 @@
-"""How a row is shown on the page: by its picture, by what it says, and always by its name."""
+"""How a row is shown on the page: by its image, by its text, and always by its name."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ MAX_NAME = 60  # letters of an id
 
 @dataclass(frozen=True)
 class RowCards:
-    """The names, pictures and texts of all rows."""
+    """The names, images and texts of all rows."""
 
     names: Sequence[str] | None
     images: np.ndarray | None
@@ -38,7 +38,7 @@ class RowCards:
 
     @property
     def can_show(self) -> bool:
-        """Whether there is more to see of a row than its name."""
+        """Whether rows have an image or a text, not only a name."""
         return self.images is not None or self.texts is not None
 
     def plain_name(self, row: int) -> str:
@@ -50,24 +50,24 @@ class RowCards:
         return element("bdi", self.plain_name(row), class_="name")
 
     def card(self, row: int) -> Markup:
-        """Picture, text and name."""
+        """Image, text and name."""
         parts = []
         if self.images is not None:
             uri = data_uri(self.images[row], self.bounds)
-            parts.append(element("img", src=uri, alt=f"picture of {self.plain_name(row)}"))
+            parts.append(element("img", src=uri, alt=f"image of {self.plain_name(row)}"))
         if self.texts is not None:
             parts.append(element("blockquote", shorten(self.texts[row], MAX_LETTERS), dir="auto"))
         kind = "card text" if self.texts is not None else "card"
         return element("figure", *parts, element("figcaption", self.name(row)), class_=kind)
 
     def cards(self, rows: Iterable[int]) -> Markup | None:
-        """Several rows side by side; None when there is nothing to see but names."""
+        """Several rows side by side; None when rows have only names."""
         if not self.can_show:
             return None
         return element("div", *[self.card(row) for row in rows], class_="cards")
 
 
 def shorten(text: str, n_letters: int) -> str:
-    """Spaces made single, and the end cut off where it is long."""
+    """Single spaces, and cut off after n_letters."""
     text = " ".join(text.split())
     return text if len(text) <= n_letters else text[: n_letters - 1].rstrip() + "…"

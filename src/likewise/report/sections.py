@@ -1,4 +1,4 @@
-"""The parts of the page, each from the model to a piece of HTML."""
+"""The sections of the page: each turns a part of the model into HTML."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from likewise.constraints import Constraints
-from likewise.evaluation import satisfaction_report, satisfied_answers
+from likewise.evaluation import percent, satisfaction_report, satisfied_answers
 from likewise.evaluation.satisfaction import Satisfaction
 from likewise.report.drawing import bar, color_class, map_svg
 from likewise.report.markup import Markup, element, join
@@ -22,19 +22,19 @@ from likewise.report.view import (
     values_of,
 )
 
-N_PULLED = 12  # answers told among those that mattered, and drawn on the map
+N_PULLED = 12  # the most influential answers, listed and drawn on the map
 N_DOUBTFUL = 12
 N_CONFLICTS = 20
-N_CLUSTERS = 60  # told in full, the largest first
+N_CLUSTERS = 60  # shown in full, the largest first
 N_PICTURES, N_TEXTS, N_ROWS = 12, 3, 3  # typical rows of a cluster
 N_STANDOUTS = 5
 
 WORDS = {
     "must_link": "Together: {0} and {1}",
     "cannot_link": "Apart: {0} and {1}",
-    "odd_one_out": "Odd one out: {2}, beside {0} and {1}",
+    "odd_one_out": "Odd one out: {2}, not {0} or {1}",
     "closer": "Closer: {1} to {0} than {2}",
-    "undecided": "Can't tell the odd one: {0}, {1} or {2}",
+    "undecided": "Can't tell which is the odd one out: {0}, {1} or {2}",
 }
 
 
@@ -45,13 +45,13 @@ class Section(NamedTuple):
 
 
 def summary(model, constraints: Constraints | None) -> Markup:
-    """One sentence and the figures a reader looks for first."""
+    """One sentence and the numbers that a reader looks for first."""
     report = model.report_
-    found = f"{count(report.n_rows, 'row')} in {count(model.n_clusters_, 'cluster')}"
+    result = f"{count(report.n_rows, 'row')} in {count(model.n_clusters_, 'cluster')}"
     if report.n_answers:
-        told = f"{found}, guided by {count(report.n_answers, 'answer')}."
+        lede = f"{result}, guided by {count(report.n_answers, 'answer')}."
     else:
-        told = f"{found}. No answers were given: these are the clusters of the data as they are."
+        lede = f"{result}. No answers were given, so these are clusters of the features alone."
     tiles = [
         ("rows", f"{report.n_rows:,}"),
         ("features", f"{report.n_features:,}"),
@@ -59,19 +59,19 @@ def summary(model, constraints: Constraints | None) -> Markup:
         ("answers", f"{report.n_answers:,}"),
     ]
     if np.isfinite(report.satisfied):
-        hold = percent(report.satisfied)
+        satisfied = percent(report.satisfied)
         if np.isfinite(report.satisfied_before):
-            hold = f"{percent(report.satisfied_before)} → {hold}"
-        tiles.append(("answers that hold, before → after", hold))
+            satisfied = f"{percent(report.satisfied_before)} → {satisfied}"
+        tiles.append(("answers satisfied, before → after", satisfied))
     if report.n_answers:
         tiles.append(("contradictions", f"{len(report.conflicts):,}"))
         tiles.append(("doubtful answers", f"{len(model.doubtful_):,}"))
     figures = [element("div", element("dt", what), element("dd", how)) for what, how in tiles]
-    return join([element("p", told, class_="lede"), element("dl", *figures, class_="tiles")])
+    return join([element("p", lede, class_="lede"), element("dl", *figures, class_="tiles")])
 
 
 def maps(view: View, report, constraints: Constraints | None, pulled: Sequence[int]) -> Section:
-    """Both maps, and buttons that single a cluster out."""
+    """Both maps, and buttons that highlight one cluster."""
     shown = len(view.points)
     lines = answer_lines(view, constraints, pulled)
     names = np.unique(np.concatenate([view.labels[view.points], view.labels_before]))
@@ -83,7 +83,7 @@ def maps(view: View, report, constraints: Constraints | None, pulled: Sequence[i
     toggle = None
     if lines:
         box = element("input", type="checkbox", id="show-answers")
-        words = f"Draw the {len(pulled)} answers that pulled hardest"
+        words = f"Draw the {len(pulled)} most influential answers"
         key = " (solid: together, dashed: apart)"
         toggle = element("p", element("label", box, " ", words, key), class_="toggle")
     drawn = []
@@ -96,17 +96,17 @@ def maps(view: View, report, constraints: Constraints | None, pulled: Sequence[i
         drawing = map_svg(flat, labels, lines, words)
         caption = element("figcaption", f"{when.capitalize()} the answers")
         drawn.append(element("figure", drawing, caption))
-    sampled = "" if shown == report.n_rows else f" Drawn: {shown:,} of {report.n_rows:,} rows."
+    sampled = "" if shown == report.n_rows else f" Shown: {shown:,} of {report.n_rows:,} rows."
     note = (
-        "Each dot is a row; the two directions in which rows differ most lie across and up. "
-        "A cluster before has the color of the cluster after that it shares most rows with."
+        "Each dot is a row, placed along the two directions in which the rows differ most. "
+        "Clusters that share most of their rows have the same color on both maps."
     )
     body = [element("p", note + sampled), controls, toggle]
     return Section("map", "The map", join([*body, element("div", *drawn, class_="maps")]))
 
 
 def picking_rules(n_clusters: int) -> str:
-    """What the style sheet needs to single out each cluster."""
+    """The style rules that highlight each cluster."""
     return "".join(
         f"#map:has(#pick-{c}:checked) :is(.dots,.number):not(.in-{c}){{opacity:.07}}"
         for c in range(n_clusters)
@@ -118,79 +118,82 @@ def clusters(view: View, model, cards: RowCards) -> Section:
     labels = np.asarray(model.labels_)
     sizes = np.bincount(labels, minlength=model.n_clusters_)
     largest = np.sort(np.argsort(-sizes, kind="stable")[:N_CLUSTERS])
-    told = [_cluster(view, c, int(sizes[c]), len(labels), cards) for c in largest]
+    articles = [_cluster(view, c, int(sizes[c]), len(labels), cards) for c in largest]
     rest = None
     if len(largest) < len(sizes):
         rest = element("p", f"And {count(len(sizes) - len(largest), 'smaller cluster')}.")
-    note = element("p", "The rows nearest to the center of each cluster, the nearest first.")
+    note = element(
+        "p",
+        "The most typical rows of each cluster: those closest to its center, the closest first.",
+    )
     grid = "clusters" if cards.can_show else "clusters tables"
-    body = join([note, element("div", *told, class_=grid), rest])
+    body = join([note, element("div", *articles, class_=grid), rest])
     return Section("clusters", "The clusters", body)
 
 
 def answers(model, constraints: Constraints | None, pulled: Sequence[int], cards) -> Section:
-    """The answers that moved the space most, in words."""
+    """The answers that changed the space most, in words."""
     title = "Answers that mattered"
     if constraints is None or not constraints.n_answers:
         return Section("answers", title, element("p", _no_answers(model)))
     if not len(pulled):
-        words = "No answer had to pull on the space: the rows lie where they lay before."
+        words = "No answer changed the space: the rows are where they were before."
         return Section("answers", title, element("p", words))
-    pulls, broken = model.pulls_, set(map(int, model.violated_))
-    held = held_before(model, constraints)
+    pulls, violated = model.pulls_, set(map(int, model.violated_))
+    was_satisfied = satisfied_before(model, constraints)
     strongest = float(pulls[pulled[0]])
-    told = []
+    items = []
     for position in pulled:
         share = float(pulls[position]) / strongest
-        strength = bar(share, percent(share) + " of the strongest pull")
-        if position in broken:
-            mark = element("span", "does not hold", class_="mark bad")
+        strength = bar(share, percent(share) + " of the strongest influence")
+        if position in violated:
+            mark = element("span", "violated", class_="mark bad")
         else:
-            words = "holds" if held[position] else "holds, did not before"
+            words = "satisfied" if was_satisfied[position] else "satisfied, was violated before"
             mark = element("span", words, class_="mark good")
         meter = element("p", strength, " ", mark, class_="pull")
-        told.append(_answer(constraints, position, cards, meter))
+        items.append(_answer(constraints, position, cards, meter))
     n_pulling = int(np.count_nonzero(pulls))
     note = (
-        f"{n_pulling:,} of {count(constraints.n_answers, 'answer')} pulled on the space at all; "
-        f"these {len(pulled)} did most. An answer that the data already agree with pulls little."
+        f"{n_pulling:,} of {count(constraints.n_answers, 'answer')} changed the space; these "
+        f"{len(pulled)} did the most. An answer that the data already agree with changes little."
     )
     return Section(
-        "answers", title, join([element("p", note), element("ol", *told, class_="items")])
+        "answers", title, join([element("p", note), element("ol", *items, class_="items")])
     )
 
 
 def doubts(model, constraints: Constraints | None, cards: RowCards) -> Section:
-    """Contradictions, and answers that are likely wrong."""
-    title = "Answers to look at again"
+    """Contradictions, and doubtful answers."""
+    title = "Answers to review"
     messages = [str(message) for message in model.report_.conflicts]
     parts: list[Markup | None] = [element("h3", "Contradictions")]
     if messages:
-        told = [element("li", element("code", message)) for message in messages[:N_CONFLICTS]]
-        parts.append(element("p", "These cannot all be true; drop or correct one of each."))
-        parts.append(element("ul", *told))
-        parts.append(_more(len(messages) - len(told), "contradiction"))
+        items = [element("li", element("code", message)) for message in messages[:N_CONFLICTS]]
+        parts.append(element("p", "They cannot all be true. Drop or correct one in each line."))
+        parts.append(element("ul", *items))
+        parts.append(_more(len(messages) - len(items), "contradiction"))
     else:
-        parts.append(element("p", "None: all answers can be true together."))
+        parts.append(element("p", "None: all answers can be true at the same time."))
     parts.append(element("h3", "Doubtful"))
     doubtful = [int(position) for position in model.doubtful_]
     if doubtful and constraints is not None:
-        told = [_answer(constraints, position, cards) for position in doubtful[:N_DOUBTFUL]]
-        note = "Contradicted by the other answers and the data, most doubtful first."
+        items = [_answer(constraints, position, cards) for position in doubtful[:N_DOUBTFUL]]
+        note = "Answers contradicted by the other answers and the data, most doubtful first."
         parts += [
             element("p", note),
-            element("ol", *told, class_="items"),
-            _more(len(doubtful) - len(told), ""),
+            element("ol", *items, class_="items"),
+            _more(len(doubtful) - len(items), ""),
         ]
     else:
-        words = f"{count(len(doubtful), 'answer')}." if doubtful else "None stands out."
+        words = f"{count(len(doubtful), 'answer')}." if doubtful else "None."
         parts.append(element("p", words))
     return Section("doubts", title, join(parts))
 
 
 def satisfaction(model, X, constraints: Constraints | None) -> Section:
-    """Shares of the answers that hold, before and after, by kind."""
-    report, title = model.report_, "How many answers hold"
+    """Shares of the answers that are satisfied, before and after, by kind."""
+    report, title = model.report_, "How many answers are satisfied"
     if not np.isfinite(report.satisfied):
         return Section("satisfaction", title, element("p", _no_answers(model)))
     lines = [("all", report.n_answers, report.satisfied_before, report.satisfied)]
@@ -202,7 +205,7 @@ def satisfaction(model, X, constraints: Constraints | None) -> Section:
             if n
         ]
     head = [element("th", what, scope="col") for what in ("", "answers", "before", "after")]
-    told = [
+    items = [
         element(
             "tr",
             element("th", what, scope="row"),
@@ -212,21 +215,21 @@ def satisfaction(model, X, constraints: Constraints | None) -> Section:
         )
         for what, n, early, late in lines
     ]
-    return Section("satisfaction", title, _table(head, told, title))
+    return Section("satisfaction", title, _table(head, items, title))
 
 
 def choice(report) -> Section:
-    """What was tried, how it did, and what was taken."""
+    """What was tried, how well it did, and what was chosen."""
     reasons = {
         "Space": report.why,
         "Number of clusters": report.why_n_clusters,
         "Features": report.why_prepared,
     }
-    told = [join([element("dt", what), element("dd", why)]) for what, why in reasons.items()]
-    parts: list[Markup | None] = [element("dl", *told, class_="reasons")]
+    items = [join([element("dt", what), element("dd", why)]) for what, why in reasons.items()]
+    parts: list[Markup | None] = [element("dl", *items, class_="reasons")]
     if len(report.trial_names):
         head = [element("th", what, scope="col") for what in ("tried", "score", "")]
-        told = []
+        items = []
         for i, (name, score, error) in enumerate(
             zip(report.trial_names, report.trial_scores, report.trial_errors)
         ):
@@ -235,8 +238,8 @@ def choice(report) -> Section:
             mark = element("span", "chosen", class_="mark good") if i == report.chosen else None
             cells = [element("th", name, scope="row"), element("td", bar(score, figures))]
             row = element("tr", *cells, element("td", mark), class_="chosen" if mark else None)
-            told.append(row)
-        parts.append(_table(head, told, "What was tried"))
+            items.append(row)
+        parts.append(_table(head, items, "What was tried"))
     return Section("choice", "How the choice was made", join(parts))
 
 
@@ -244,48 +247,50 @@ def next_questions(questions: Sequence[Question], cards: RowCards) -> Section:
     """What an answer would help with most."""
     title = "What to ask next"
     if not questions:
-        words = "Nothing left to ask: no row lies between two clusters that the answers leave open."
+        words = "Nothing left to ask: the answers settle every row that lies between two clusters."
         return Section("next", title, element("p", words))
-    told = []
+    items = []
     for question in questions:
         names = [cards.name(row) for row in question.rows]
         if len(names) == 2:
             words = join(["Do ", names[0], " and ", names[1], " belong together?"])
         else:
-            words = join(["Which of ", names[0], ", ", names[1], " and ", names[2], " is odd?"])
+            words = join(
+                ["Which of ", names[0], ", ", names[1], " and ", names[2], " is the odd one out?"]
+            )
         why = element("p", question.why, class_="why") if question.why else None
-        told.append(element("li", element("p", words), cards.cards(question.rows), why))
-    note = "An answer to these would tell most about where one cluster ends and the next begins."
-    return Section("next", title, join([element("p", note), element("ol", *told, class_="items")]))
+        items.append(element("li", element("p", words), cards.cards(question.rows), why))
+    note = "Answers to these questions would say most about where the clusters meet."
+    return Section("next", title, join([element("p", note), element("ol", *items, class_="items")]))
 
 
 def by_kind(model, X, constraints: Constraints, when: str) -> Satisfaction:
-    """Shares of the answers that hold, from the rows that answers speak of and no others."""
+    """Shares of the answers that are satisfied, from the rows that answers refer to alone."""
     rows = constraints.touched_rows()
-    told, chosen = constraints.restrict(rows), take_rows(X, rows)
+    constraints, chosen = constraints.restrict(rows), take_rows(X, rows)
     if when == "after":
-        return satisfaction_report(model.transform(chosen), told, model.labels_[rows])
+        return satisfaction_report(model.transform(chosen), constraints, model.labels_[rows])
     space = start_space(model, chosen)
     labels = model.report_.labels_before[rows]
-    return satisfaction_report(None if sparse.issparse(space) else space, told, labels)
+    return satisfaction_report(None if sparse.issparse(space) else space, constraints, labels)
 
 
 def hardest_pulled(model, constraints: Constraints | None) -> list[int]:
-    """Positions of the answers that pulled hardest; of equals, those first that did not hold."""
+    """Positions of the most influential answers; of equals, those first that were violated."""
     if constraints is None:
         return []
-    held = held_before(model, constraints)
-    order = np.lexsort((held, -model.pulls_))[:N_PULLED]
+    was_satisfied = satisfied_before(model, constraints)
+    order = np.lexsort((was_satisfied, -model.pulls_))[:N_PULLED]
     return [int(position) for position in order if model.pulls_[position] > 0]
 
 
-def held_before(model, constraints: Constraints) -> np.ndarray:
-    """(n_answers,) whether the clusters before honored a pair; True for triples."""
+def satisfied_before(model, constraints: Constraints) -> np.ndarray:
+    """(n_answers,) whether the clusters before satisfied a pair; True for triples."""
     return satisfied_answers(None, constraints, model.report_.labels_before) != 0
 
 
 def rows_of(constraints: Constraints | None, positions: Sequence[int]) -> list[int]:
-    """The rows that some answers speak of."""
+    """The rows that some answers refer to."""
     if constraints is None:
         return []
     return sorted({row for position in positions for row in constraints.points_of(position)})
@@ -316,16 +321,6 @@ def count(n: int, what: str) -> str:
     return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
-def percent(share: float) -> str:
-    """A share for people; what is not quite all never reads 100 %."""
-    if not np.isfinite(share):
-        return "–"
-    rounded = round(100 * share)
-    if (rounded == 100 and share < 1) or (rounded == 0 and share > 0):
-        return f"{100 * share:.1f} %"
-    return f"{rounded} %"
-
-
 def _cluster(view: View, cluster: int, size: int, n_rows: int, cards: RowCards) -> Markup:
     swatch = element("span", class_=f"swatch {color_class(cluster)}", aria_hidden="true")
     heading = element("h3", swatch, f"Cluster {cluster}", id=f"cluster-{cluster}")
@@ -343,21 +338,21 @@ def _cluster(view: View, cluster: int, size: int, n_rows: int, cards: RowCards) 
 
 def _values(view: View, cluster: int, rows: Sequence[int], cards: RowCards) -> Markup:
     """The features that stand out: their means here and overall, and in typical rows."""
-    telling = standouts(view, cluster, N_STANDOUTS)
-    if not len(telling.columns):
+    distinctive = standouts(view, cluster, N_STANDOUTS)
+    if not len(distinctive.columns):
         names = [element("li", cards.name(row)) for row in rows]
         return element("ul", *names)
     columns: list[object] = ["", "this cluster", "all rows", *[cards.name(row) for row in rows]]
     head = [element("th", what, scope="col") for what in columns]
-    values = np.array([values_of(view, row, telling.columns) for row in rows]).T
-    told = []
-    for j, here, overall, typical in zip(*telling, values):
+    values = np.array([values_of(view, row, distinctive.columns) for row in rows]).T
+    items = []
+    for j, here, overall, typical in zip(*distinctive, values):
         arrow = "↑" if here > overall else "↓"
         figures = [f"{_number(here)} {arrow}", _number(overall), *map(_number, typical)]
         name = element("th", element("bdi", view.feature_names[j]), scope="row")
         cells = [element("td", figure, class_="figure") for figure in figures]
-        told.append(element("tr", name, *cells))
-    return _table(head, told, f"What stands out in cluster {cluster}")
+        items.append(element("tr", name, *cells))
+    return _table(head, items, f"What stands out in cluster {cluster}")
 
 
 def _answer(constraints: Constraints, position: int, cards: RowCards, *extra: Markup) -> Markup:
@@ -367,9 +362,9 @@ def _answer(constraints: Constraints, position: int, cards: RowCards, *extra: Ma
     for part in between:
         number, _, text = part.partition("}")
         words += [cards.name(rows[int(number)]), text]
-    said = element("p", *words, f", said {annotator}." if annotator else ".")
+    statement = element("p", *words, f" ({annotator})." if annotator else ".")
     code = element("p", element("code", constraints.describe(position)), class_="why")
-    return element("li", said, cards.cards(rows), *extra, code)
+    return element("li", statement, cards.cards(rows), *extra, code)
 
 
 def _radio(name: str, words: str, checked: bool, color: str) -> Markup:
@@ -389,7 +384,7 @@ def _more(n: int, what: str) -> Markup | None:
 
 def _no_answers(model) -> str:
     if model.report_.n_answers:
-        return "The answers were not given to the report: pass constraints= to see them here."
+        return "Pass constraints= to write_report to see the answers here."
     return "No answers were given."
 
 

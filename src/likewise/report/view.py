@@ -1,7 +1,7 @@
-"""What there is to see in a fitted model, as arrays: maps, typical rows, features that stand out.
+"""What a report shows of a fitted model, as arrays: maps, typical rows, distinctive features.
 
-Nothing here knows of HTML or matplotlib; the page and the figures both draw from it. However many
-rows X has, only a sample of them is looked at, so a report takes seconds.
+Nothing here depends on HTML or matplotlib; the page and the figures both use it. However many
+rows X has, only a sample of them is used, so a report takes seconds.
 """
 
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from sklearn.utils.validation import _num_samples
 from likewise.scale.learning import sample_rows
 from likewise.selection.landscape import take_rows
 
-MAX_ROWS = 20_000  # looked at: the typical rows of so many are as typical as any
+MAX_ROWS = 20_000  # the typical rows of a sample of this size are as typical as any
 MAX_POINTS = 3_000  # on a map: more would only cover each other
 SEED = 0  # of the sample: the same model gives the same report
 
@@ -39,19 +39,19 @@ class View(NamedTuple):
 
 
 def check_model(model, X=None):
-    """The report of a fitted model, or one error: another estimator, not fitted, or other rows."""
+    """The report of a fitted model; an error for another estimator, no fit, or other rows."""
     if not hasattr(model, "report_"):
         name, way_out = type(model).__name__, "Fit one to the same rows and answers."
         if name == "GuidedClustering":
             raise NotFittedError("This GuidedClustering is not fitted yet. Call fit first.")
         if isinstance(model, Pipeline) and hasattr(model[-1], "report_"):
-            way_out = "Give its last step, model[-1], and the rows it saw: model[:-1].transform(X)."
-        raise TypeError(f"A report tells about a fitted GuidedClustering, not a {name}. {way_out}")
+            way_out = "Pass its last step, model[-1], and the rows it saw: model[:-1].transform(X)."
+        raise TypeError(f"A report needs a fitted GuidedClustering, not a {name}. {way_out}")
     n_fitted = model.report_.n_rows
     if X is not None and _num_samples(X) != n_fitted:
         raise ValueError(
             f"X has {_num_samples(X)} rows, but the model was fitted to {n_fitted}. "
-            "Give the rows it was fitted to."
+            "Pass the rows it was fitted to."
         )
     return model.report_
 
@@ -93,7 +93,7 @@ def start_space(model, X):
 
 
 def name_features(X, n_features: int, names=None) -> list[str]:
-    """Names that were given, those of a dataframe's columns, or "feature 0"."""
+    """The given names, those of a dataframe's columns, or "feature 0"."""
     if names is None:
         names = getattr(X, "columns", [f"feature {j}" for j in range(n_features)])
     if len(names) != n_features:
@@ -134,7 +134,7 @@ def typical_rows(view: View, cluster: int, n_rows: int) -> np.ndarray:
 
 
 class Standouts(NamedTuple):
-    """The columns in which a cluster differs most from the rest, the most telling first."""
+    """The columns in which a cluster differs most from the rest, the most distinctive first."""
 
     columns: np.ndarray  # (s,) positions of the features
     means: np.ndarray  # (s,) in the cluster

@@ -1,0 +1,124 @@
+"""Messages on stderr: results, warnings and errors, each in one line."""
+
+import sys
+
+import click
+
+MAX_MESSAGE = 600  # characters
+MOST_SHOWN = 10  # answers in a table
+
+
+def print_message(message: str) -> None:
+    click.echo(message, err=True)
+
+
+def print_files(**written: str | None) -> None:
+    """The files that were written, by their content."""
+    for content, path in written.items():
+        if path not in (None, "-"):
+            print_message(f"wrote the {content} to {path}")
+
+
+def print_check(checked) -> None:
+    """The results of checking the answers, as tables."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from likewise.evaluation import percent
+
+    console = Console(stderr=True, soft_wrap=True)
+    print_message(f"{len(checked.conflicts)} answers contradict others")
+    for conflict in checked.conflicts[:MOST_SHOWN]:
+        print_message(f"  {conflict}")
+    describe, prices = checked.constraints.describe, checked.prices
+    n_satisfied = int(prices.satisfied.sum())
+    print_message(f"{n_satisfied} of {len(prices.prices)} answers are already satisfied")
+    doubtful = checked.doubtful.positions
+    table = Table("doubtful", "doubt", "price", box=box.SIMPLE, title_justify="left")
+    for at in doubtful[:MOST_SHOWN]:
+        doubt, price = checked.doubtful.doubts[at], prices.prices[at]
+        table.add_row(describe(int(at)), f"{doubt:.2f}", f"{price:.3g}")
+    if len(doubtful):
+        print_message(f"{len(doubtful)} answers disagree with the rest; the most doubtful:")
+        console.print(table, markup=False)
+    else:
+        print_message("no answer disagrees with the rest")
+    if checked.fitness is not None:
+        table = Table("metric", "pairs satisfied at no cost", "how often best", box=box.SIMPLE)
+        fitness = checked.fitness
+        for name, share, win in zip(fitness.names, fitness.shares, fitness.wins):
+            table.add_row(name, percent(share, 1), percent(win))
+        console.print(table)
+
+
+def print_rounds(selected, pool) -> None:
+    """The answers that were chosen, round by round."""
+    from likewise.evaluation import percent
+
+    qualities = [percent(quality, 1) for quality in selected.qualities]
+    print_message(f"agreement with all answers: {qualities[0]} before")
+    for at, quality in zip(selected.chosen[:MOST_SHOWN], qualities[1:]):
+        print_message(f"  {quality} after adding {pool.describe(int(at))}")
+    if len(selected.chosen) > MOST_SHOWN:
+        print_message(f"  {qualities[-1]} after adding {len(selected.chosen) - MOST_SHOWN} more")
+    if not len(selected.chosen):
+        print_message("no answer improves it")
+
+
+def print_conflicts(constraints) -> None:
+    conflicts = constraints.conflicts()
+    if conflicts:
+        print_message(f"{len(conflicts)} answers contradict others; the first ones:")
+        for conflict in conflicts[:3]:
+            print_message(f"  {conflict}")
+
+
+def print_satisfaction(constraints, labels) -> None:
+    from likewise.evaluation import percent, satisfaction_score
+
+    if len(constraints.signed_pairs()[0]):
+        share = satisfaction_score(None, constraints, labels)
+        print_message(f"pairs satisfied by the clusters: {percent(share, 1)}")
+
+
+def print_choice(fitted, constraints) -> None:
+    """What GuidedClustering did, in a few lines."""
+    from likewise.evaluation import percent
+
+    report = fitted.report_
+    print_message(f"features: {report.why_prepared}")
+    print_message(f"space: {report.why}")
+    print_message(f"clusters: {report.why_n_clusters}")
+    if report.satisfied == report.satisfied:  # not nan: some answer could be judged
+        before, after = percent(report.satisfied_before), percent(report.satisfied)
+        print_message(f"answers satisfied: {before} before, {after} after")
+    if len(fitted.doubtful_):
+        first = constraints.describe(int(fitted.doubtful_[0]))
+        print_message(
+            f"{len(fitted.doubtful_)} answers disagree with the rest; the most doubtful: {first}"
+        )
+
+
+def print_warnings_once():
+    """A replacement for warnings.showwarning: one line per warning, and never the same twice."""
+    printed = set()
+
+    def show(message, category, filename, lineno, file=None, line=None) -> None:
+        text = f"warning: {_one_line(message)}"
+        if text not in printed:
+            printed.add(text)
+            print_message(text)
+
+    return show
+
+
+def _one_line(message) -> str:
+    """Single spaces, and no more than a few lines of a terminal: a cell can be very long."""
+    text = " ".join(str(message).split())
+    return text if len(text) <= MAX_MESSAGE else f"{text[:MAX_MESSAGE]} ..."
+
+
+def fail(message: str, code: int) -> None:
+    click.echo(f"likewise: {_one_line(message)}", err=True)
+    sys.exit(code)
