@@ -67,7 +67,7 @@ def test_everybody_calls_the_same_answers_doubtful(tmp_path):
     assert_array_equal(found.doubts, model.doubts_)
     write_report(tmp_path / "r.html", model, wine.X, constraints=answers)
     page = (tmp_path / "r.html").read_text()
-    first = page.index("Contradicted by the other answers")
+    first = page.index("Answers contradicted by the other answers")
     assert page[first:].count("<li") >= min(len(model.doubtful_), 12)
 
 
