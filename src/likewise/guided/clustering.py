@@ -28,8 +28,7 @@ from likewise.evaluation import fit_keywords, satisfaction_score, satisfied_answ
 from likewise.guided.account import GuidedReport
 from likewise.guided.preparation import PREPARATIONS, fit_reducer, fit_scaler, preparation_map
 from likewise.guided.spaces import Choice, choose_space
-from likewise.maps import ChainedMap, Map, as_map
-from likewise.numerics.rows import validate_rows
+from likewise.maps import ChainedMap, Map, as_map, by_map
 from likewise.numerics.threads import one_thread_if_small
 from likewise.scale.blocks import Blocks, as_blocks, is_blockwise
 from likewise.scale.k_means import nearest_centers
@@ -164,7 +163,7 @@ class GuidedClustering(
         """
         self._check_settings()
         is_given_in_blocks = is_blockwise(X)
-        X = as_blocks(X if is_given_in_blocks else self._validate(X, reset=True))
+        X = as_blocks(X if is_given_in_blocks else by_map.validate(self, X, reset=True))
         answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
         seed = self.random_state
         if not isinstance(seed, (int, np.integer)):  # a number is kept: k-means alone starts alike
@@ -174,7 +173,7 @@ class GuidedClustering(
         rows = sample_rows(X.shape[0], FIT_ROWS, answers.touched_rows(), seed)
         X_rows = X.take(rows, n_jobs=self.n_jobs)
         if is_given_in_blocks:
-            X_rows = self._validate(X_rows, reset=True)
+            X_rows = by_map.validate(self, X_rows, reset=True)
         self.scaler_, why_prepared = fit_scaler(X_rows, self.preparation)
         self.reducer_ = fit_reducer(X_rows, seed)
         prepared = preparation_map(self.scaler_, self.reducer_, X.shape[1])
@@ -237,21 +236,9 @@ class GuidedClustering(
         X : ndarray of shape (n_samples, n_prepared_features)
         """
         check_is_fitted(self)
-        return self.map_.maps[0].transform(self._validate(X, reset=False))
+        return self.map_.maps[0].transform(by_map.validate(self, X, reset=False))
 
-    def transform(self, X):
-        """Map rows to the learned space.
-
-        Parameters
-        ----------
-        X : array-like or CSR of shape (n_samples, n_features)
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_directions)
-        """
-        check_is_fitted(self)
-        return self.map_.transform(self._validate(X, reset=False))
+    transform = by_map.transform
 
     def predict(self, X):
         """Find the cluster of each row: that of the nearest center in the learned space.
@@ -266,7 +253,7 @@ class GuidedClustering(
         labels : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        X = as_blocks(X if is_blockwise(X) else self._validate(X, reset=False))
+        X = as_blocks(X if is_blockwise(X) else by_map.validate(self, X, reset=False))
         return self._nearest(X, self.cluster_centers_, self.map_)
 
     def __sklearn_tags__(self):
@@ -286,11 +273,6 @@ class GuidedClustering(
                 f"learner={self.learner!r} has no transform, so there is no space to cluster in. "
                 "Use a clusterer on its own."
             )
-
-    def _validate(self, X, *, reset):
-        return validate_rows(
-            self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
-        )
 
     def _learn(self, X, answers: Constraints, trusted: np.ndarray | None = None) -> np.ndarray:
         """Fit the learner on the trusted answers, keep their pulls, and map the rows."""

@@ -17,16 +17,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import check_constraints, warn_unused
 from likewise.kernel_learning.pairs import MergedPairs, merge_pairs
 from likewise.kernel_learning.starts import ALL_ROWS, N_LANDMARKS
 from likewise.kernels import choose_landmarks, kernel_function
-from likewise.maps import ChainedMap, LinearMap, nystrom_map
+from likewise.maps import ChainedMap, LinearMap, by_map, nystrom_map
 from likewise.numerics.eigen import eigh
 from likewise.numerics.psd import CUTOFF
-from likewise.numerics.rows import validate_rows
 
 SETTINGS: dict[str, dict] = {"polynomial": {"degree": 2}, "rbf": {"bandwidth": "median"}}
 
@@ -101,7 +99,7 @@ class KernelAlignment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         -------
         self : KernelAlignment
         """
-        X = self._validate(X, reset=True)
+        X = by_map.validate(self, X, reset=True)
         answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
         warn_unused(self, answers, used=("must_link", "cannot_link"))
         merged = merge_pairs(answers)
@@ -135,31 +133,16 @@ class KernelAlignment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                     "Name other kernels, or use NPK.",
                     UserWarning,
                 )
-        mixed = nystrom_map(WeightedKernels(kernels, self.weights_ * scales), landmarks)
+        mixed = nystrom_map(
+            WeightedKernels(kernels, tuple((self.weights_ * scales).tolist())), landmarks
+        )
         center = mixed.transform(landmarks, dtype=np.float64).mean(axis=0)
         self.map_ = ChainedMap((mixed, LinearMap(center=center)))
         self._n_features_out = self.map_.n_directions
         return self
 
-    def transform(self, X):
-        """Map rows to the space whose inner products are the mixed, centered kernel.
-
-        Parameters
-        ----------
-        X : array-like or CSR of shape (n_samples, n_features)
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_directions)
-        """
-        check_is_fitted(self)
-        return self.map_.transform(self._validate(X, reset=False))
-
-    def kernel(self, X, Y=None):
-        """The learned kernel between rows: ``transform(X) @ transform(Y).T``."""
-        check_is_fitted(self)
-        X = self._validate(X, reset=False)
-        return self.map_.kernel(X, None if Y is None else self._validate(Y, reset=False))
+    transform = by_map.transform
+    kernel = by_map.kernel
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -174,22 +157,17 @@ class KernelAlignment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         forced = touched if len(touched) <= n_landmarks / 2 else ()
         return choose_landmarks(X, n_landmarks, forced=forced, random_state=self.random_state)
 
-    def _validate(self, X, *, reset):
-        return validate_rows(
-            self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class WeightedKernels:
     """A weighted sum of kernels, itself a kernel."""
 
     kernels: tuple  # of k(X, Y) -> (n, m)
-    weights: np.ndarray  # (len(kernels),)
+    weights: tuple[float, ...]  # numbers, which go with rows of any library and device
 
-    def __call__(self, X, Y=None) -> np.ndarray:
-        used = np.flatnonzero(self.weights)
-        return sum(self.weights[k] * self.kernels[k](X, Y) for k in used)
+    def __call__(self, X, Y=None):
+        used = [(w, kernel) for w, kernel in zip(self.weights, self.kernels) if w]
+        return sum(w * kernel(X, Y) for w, kernel in used)
 
 
 def named_kernel(kernel, X) -> Callable:

@@ -27,8 +27,8 @@ from likewise.kernel_learning.starts import (
     check_strength,
     fit_unit_start,
     takes_sparse,
-    validate_start_rows,
 )
+from likewise.maps import by_map
 
 
 class ChoiceKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -166,7 +166,7 @@ class ChoiceKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """
         check_strength("C", self.C)
         check_strength("sharpness", self.sharpness)
-        X = validate_start_rows(self, X, reset=True)
+        X = by_map.validate(self, X, reset=True)
         constraints = check_constraints(constraints, n_samples=X.shape[0], y=y)
         rng = check_random_state(self.random_state)
         seed = rng.randint(2**31 - 1)
@@ -209,37 +209,8 @@ class ChoiceKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self._n_features_out = self.map_.n_directions
         return self
 
-    def transform(self, X):
-        """Map rows to the space whose squared Euclidean distances are the learned ones.
-
-        Parameters
-        ----------
-        X : array-like or CSR of shape (n_samples, n_features)
-            For ``start="precomputed"``: kernel values with the training rows.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_directions)
-        """
-        check_is_fitted(self)
-        return self.map_.transform(validate_start_rows(self, X, reset=False))
-
-    def kernel(self, X, Y=None):
-        """The learned kernel between rows: ``transform(X) @ transform(Y).T``.
-
-        Parameters
-        ----------
-        X, Y : array-like or CSR
-            Rows; Y=None means X.
-
-        Returns
-        -------
-        K : ndarray of shape (n, m)
-        """
-        check_is_fitted(self)
-        X = validate_start_rows(self, X, reset=False)
-        Y = X if Y is None else validate_start_rows(self, Y, reset=False)
-        return self.map_.kernel(X, Y)
+    transform = by_map.transform
+    kernel = by_map.kernel
 
     def choice_chances(self, X, constraints):
         """How likely people are to answer as they did, or otherwise; for answers not learned from.
@@ -261,7 +232,7 @@ class ChoiceKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             (b, c).
         """
         check_is_fitted(self)
-        Z = self.map_.transform(validate_start_rows(self, X, reset=False))
+        Z = self.map_.transform(by_map.validate(self, X, reset=False))
         choices = choices_of(check_constraints(constraints, n_samples=len(Z)))
         if choices.has_threshold and np.isnan(self.threshold_):
             raise ValueError(

@@ -1,13 +1,12 @@
 """What NPK and SimpleNPK share: pairs over a graph of the rows, and a map for new ones."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from likewise.constraints import Constraints
-from likewise.kernel_learning.pairs import MergedPairs, merge_pairs
+from likewise.constraints import check_constraints, warn_unused
+from likewise.kernel_learning.pairs import merge_pairs
 from likewise.kernels import (
     laplacian,
     leading_eigenpairs,
@@ -15,7 +14,7 @@ from likewise.kernels import (
     normalized_adjacency,
     similarity_graph,
 )
-from likewise.maps import NeighborMap
+from likewise.maps import NeighborMap, by_map
 
 AFFINITIES = ("euclidean", "precomputed")
 N_START = 40  # directions of the inverse of L that are kept where there are no pairs
@@ -32,39 +31,32 @@ class Solved(NamedTuple):
     n_iter: int
 
 
-class GraphFit(NamedTuple):
-    map: NeighborMap
-    duals: np.ndarray  # (n_answers,)
-    solved: Solved
-    n_answers_used: int
+def fit_on_graph(learner, X, y, constraints):
+    """Fit NPK or SimpleNPK; without pairs the kernel is the inverse of L, cut to 40 directions.
 
-
-def fit_on_graph(
-    X,
-    answers: Constraints,
-    *,
-    affinity: str,
-    n_neighbors: int | None,
-    delta: float,
-    solve: Callable[[csr_array, MergedPairs], Solved],
-) -> GraphFit:
-    """Solve for the pairs over the graph of X; without any, the inverse of L, cut to 40 directions.
-
-    `X` is rows (n, d) or, for "precomputed", their similarity (n, n). `solve` takes the Laplacian
-    and the pairs, of which there is at least one.
+    ``learner._solve`` takes the Laplacian and the pairs, of which there is at least one.
     """
-    W = affinity_graph(X, affinity, n_neighbors)
+    X = by_map.validate(learner, X, reset=True)
+    answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
+    warn_unused(learner, answers, used=("must_link", "cannot_link"))
+    learner._check_settings()
+    W = affinity_graph(X, learner.affinity, learner.n_neighbors)
     merged = merge_pairs(answers)
     if len(merged.pairs):
-        solved = solve(laplacian(W, delta=delta), merged)
+        solved = learner._solve(laplacian(W, delta=learner.delta), merged)
     else:
-        solved = Solved(start_embedding(W, delta), np.empty(0), 0.0, 0.0, 0.0, 1)
-    duals = np.zeros(answers.n_answers)
-    duals[merged.answers] = merged.shares * solved.duals[merged.pair_of]
-    is_precomputed = affinity == "precomputed"
+        solved = Solved(start_embedding(W, learner.delta), np.empty(0), 0.0, 0.0, 0.0, 1)
+    learner.duals_ = np.zeros(answers.n_answers)
+    learner.duals_[merged.answers] = merged.shares * solved.duals[merged.pair_of]
+    learner.embedding_, learner.n_iter_ = solved.Y, solved.n_iter
+    learner.objective_, learner.bound_, learner.gap_ = solved.primal, solved.dual, solved.gap
+    learner.n_answers_used_ = len(merged.answers)
+    is_precomputed = learner.affinity == "precomputed"
     rows = np.asarray(X.diagonal(), dtype=np.float64) if is_precomputed else X
-    to_rows = NeighborMap(rows, solved.Y, n_neighbors or len(solved.Y), is_precomputed)
-    return GraphFit(to_rows, duals, solved, len(merged.answers))
+    n_neighbors = learner.n_neighbors or len(solved.Y)
+    learner.map_ = NeighborMap(rows, solved.Y, n_neighbors, is_precomputed)
+    learner._n_features_out = learner.map_.n_directions
+    return learner
 
 
 def affinity_graph(X, affinity: str, n_neighbors: int | None) -> csr_array:

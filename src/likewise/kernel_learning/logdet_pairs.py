@@ -17,13 +17,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import check_constraints, warn_unused
 from likewise.kernel_learning.logdet import learn_metric, problem_rows
 from likewise.kernel_learning.starts import fit_start, keep_leading
+from likewise.maps import by_map
 from likewise.numerics.pair_distances import percentile_bounds
-from likewise.numerics.rows import validate_rows
 
 SKMS_BOUNDS = (0.05, 1.95)  # of squared distances under a Gaussian kernel
 
@@ -132,7 +131,7 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         -------
         self : LogDetPairs
         """
-        X = self._validate(X, reset=True)
+        X = by_map.validate(self, X, reset=True)
         answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
         warn_unused(self, answers, used=("must_link", "cannot_link"))
         if not self.gamma > 0:
@@ -179,38 +178,14 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self._n_features_out = self.map_.n_directions
         return self
 
-    def transform(self, X):
-        """Map rows to the space whose squared Euclidean distances are the learned ones.
-
-        Parameters
-        ----------
-        X : array-like or CSR of shape (n_samples, n_features)
-            For ``start="precomputed"``: kernel values with the training rows.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_directions)
-        """
-        check_is_fitted(self)
-        return self.map_.transform(self._validate(X, reset=False))
-
-    def kernel(self, X, Y=None):
-        """The learned kernel between rows: ``transform(X) @ transform(Y).T``."""
-        check_is_fitted(self)
-        X = self._validate(X, reset=False)
-        return self.map_.kernel(X, None if Y is None else self._validate(Y, reset=False))
+    transform = by_map.transform
+    kernel = by_map.kernel
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.start != "precomputed"
         tags.input_tags.pairwise = self.start == "precomputed"
         return tags
-
-    def _validate(self, X, *, reset):
-        sparse = False if self.start == "precomputed" else "csr"
-        return validate_rows(
-            self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse=sparse
-        )
 
     def _sq_bounds(self, Y: np.ndarray, rng: np.random.RandomState) -> tuple[float, float]:
         if not isinstance(self.bounds, str):

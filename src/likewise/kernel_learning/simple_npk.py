@@ -35,14 +35,13 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from likewise.constraints import check_constraints, warn_unused
 from likewise.kernel_learning.graph_fit import Solved, fit_on_graph
 from likewise.kernel_learning.pairs import MergedPairs
+from likewise.maps import by_map
 from likewise.numerics.eigen import eigh
 from likewise.numerics.elimination import eliminate, solve_by_gradients
 from likewise.numerics.interior_point import Pairs
 from likewise.numerics.psd import fix_signs
-from likewise.numerics.rows import validate_rows
 from likewise.numerics.threads import one_thread_if_small
 
 LOSSES = ("linear", "hinge", "squared_hinge")
@@ -173,45 +172,10 @@ class SimpleNPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         -------
         self : SimpleNPK
         """
-        X = self._validate(X, reset=True)
-        answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
-        warn_unused(self, answers, used=("must_link", "cannot_link"))
-        self._check_settings()
-        fitted = fit_on_graph(
-            X,
-            answers,
-            affinity=self.affinity,
-            n_neighbors=self.n_neighbors,
-            delta=self.delta,
-            solve=self._solve,
-        )
-        solved = fitted.solved
-        self.map_, self.embedding_, self.duals_ = fitted.map, solved.Y, fitted.duals
-        self.objective_, self.bound_, self.gap_ = solved.primal, solved.dual, solved.gap
-        self.n_iter_, self.n_answers_used_ = solved.n_iter, fitted.n_answers_used
-        self._n_features_out = self.map_.n_directions
-        return self
+        return fit_on_graph(self, X, y, constraints)
 
-    def transform(self, X):
-        """Map rows to the learned space: a weighted mean of their nearest training rows.
-
-        Parameters
-        ----------
-        X : array-like or CSR of shape (n_samples, n_features)
-            For ``affinity="precomputed"``: similarities with the training rows.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, rank)
-        """
-        check_is_fitted(self)
-        return self.map_.transform(self._validate(X, reset=False))
-
-    def kernel(self, X, Y=None):
-        """The learned kernel between rows: ``transform(X) @ transform(Y).T``."""
-        check_is_fitted(self)
-        X = self._validate(X, reset=False)
-        return self.map_.kernel(X, None if Y is None else self._validate(Y, reset=False))
+    transform = by_map.transform
+    kernel = by_map.kernel
 
     @property
     def kernel_(self):
@@ -268,11 +232,6 @@ class SimpleNPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             value = getattr(self, name)
             if not (value is None and name in ("c", "bound")) and not value > 0:
                 raise ValueError(f"{name}={value} must be > 0.")
-
-    def _validate(self, X, *, reset):
-        return validate_rows(
-            self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
-        )
 
 
 class Reduced(NamedTuple):

@@ -33,9 +33,8 @@ from likewise.kernel_learning.starts import (
     check_strength,
     fit_unit_start,
     takes_sparse,
-    validate_start_rows,
 )
-from likewise.maps import ChainedMap, NystromMap, as_map
+from likewise.maps import ChainedMap, NystromMap, as_map, by_map
 from likewise.numerics.psd import symmetric_root
 
 LOSSES = {
@@ -179,7 +178,7 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self : SKLR
         """
         self._check_settings()
-        X = self._validate(X, reset=True)
+        X = by_map.validate(self, X, reset=True)
         answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
         rng = check_random_state(self.random_state)
         seed = rng.randint(2**31 - 1)
@@ -210,20 +209,7 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._n_features_out = self.map_.n_directions
         return self
 
-    def transform(self, X):
-        """Map rows to the space whose squared Euclidean distances are the learned ones.
-
-        Parameters
-        ----------
-        X : array-like or CSR of shape (n_samples, n_features)
-            For ``start="precomputed"``: kernel values with the training rows.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_directions)
-        """
-        check_is_fitted(self)
-        return self.map_.transform(self._validate(X, reset=False))
+    transform = by_map.transform
 
     def kernel(self, X, Y=None, *, residual=False):
         """The learned kernel between rows: ``transform(X) @ transform(Y).T``.
@@ -242,8 +228,8 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         K : ndarray of shape (n, m)
         """
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
-        Y = X if Y is None else self._validate(Y, reset=False)
+        X = by_map.validate(self, X, reset=False)
+        Y = X if Y is None else by_map.validate(self, Y, reset=False)
         K = self.map_.kernel(X, Y)
         return K + self._left_out(X, Y) if residual else K
 
@@ -262,9 +248,6 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         near, far = self.bounds
         if not 0 < near <= far:
             raise ValueError(f"bounds={self.bounds} must be (near, far) with 0 < near <= far.")
-
-    def _validate(self, X, *, reset):
-        return validate_start_rows(self, X, reset=reset, z_scored=self.loss == "paper")
 
     def _counts_self(self):
         return self.loss == "paper" and self.start == "gaussian"

@@ -27,14 +27,12 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import Constraints, check_constraints, warn_unused
 from likewise.kernels import choose_landmarks, kernel_function
-from likewise.maps import MAX_PASSES, LandmarkMap
+from likewise.maps import MAX_PASSES, LandmarkMap, by_map
 from likewise.numerics.pair_distances import differences
 from likewise.numerics.psd import CUTOFF, positive_part
-from likewise.numerics.rows import validate_rows
 
 STARTS = ("rbf", "gaussian", "linear", "polynomial", "cosine")
 
@@ -142,7 +140,7 @@ class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self : SpectralReweighting
         """
         self._check_settings()
-        X = self._validate(X, reset=True)
+        X = by_map.validate(self, X, reset=True)
         answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
         used = ("must_link", "cannot_link", "odd_one_out", "closer")
         self.n_answers_used_ = warn_unused(self, answers, used=used if self.contrast else used[:1])
@@ -173,25 +171,8 @@ class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self._n_features_out = self.map_.n_directions
         return self
 
-    def transform(self, X):
-        """Map rows to the space whose squared Euclidean distances are the learned ones.
-
-        Parameters
-        ----------
-        X : array-like or CSR of shape (n_samples, n_features)
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_directions)
-        """
-        check_is_fitted(self)
-        return self.map_.transform(self._validate(X, reset=False))
-
-    def kernel(self, X, Y=None):
-        """The learned kernel between rows: ``transform(X) @ transform(Y).T``."""
-        check_is_fitted(self)
-        X = self._validate(X, reset=False)
-        return self.map_.kernel(X, None if Y is None else self._validate(Y, reset=False))
+    transform = by_map.transform
+    kernel = by_map.kernel
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -211,11 +192,6 @@ class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         for name in ("cut", "floor"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must be in [0, 1[.")
-
-    def _validate(self, X, *, reset):
-        return validate_rows(
-            self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
-        )
 
 
 class WeightedPairs(NamedTuple):

@@ -16,7 +16,6 @@ from scipy.sparse import issparse
 from likewise.kernels import choose_landmarks, kernel_function
 from likewise.maps import DiffusionMap, LinearMap, NystromMap, diffusion_map
 from likewise.numerics.psd import Measure, positive_part
-from likewise.numerics.rows import validate_rows
 
 ALL_ROWS = 2000  # up to this many rows all are landmarks
 N_LANDMARKS = 1000  # and this many beyond it
@@ -101,18 +100,6 @@ def fit_unit_start(start: str | Callable, X, **settings: Any) -> UnitStart:
 def takes_sparse(estimator) -> bool:
     """Whether rows may be CSR: all starts take them but a kernel that is given."""
     return estimator.start != "precomputed"
-
-
-def validate_start_rows(estimator, X, *, reset: bool, z_scored: bool = False):
-    """X as `fit_start` takes it."""
-    is_sparse_fine = takes_sparse(estimator) and not z_scored
-    return validate_rows(
-        estimator,
-        X,
-        reset=reset,
-        dtype=[np.float64, np.float32],
-        accept_sparse="csr" if is_sparse_fine else False,
-    )
 
 
 def check_strength(name: str, value: float | None) -> None:

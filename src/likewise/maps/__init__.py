@@ -1,5 +1,6 @@
 """Maps: what every learner ends as, and what is saved, run over blocks and moved to a GPU."""
 
+from likewise.maps import by_map
 from likewise.maps.chained_map import ChainedMap, TransformerMap, as_map
 from likewise.maps.diffusion_map import DiffusionMap, diffusion_map
 from likewise.maps.landmark_map import MAX_PASSES, LandmarkMap
@@ -20,6 +21,7 @@ __all__ = [
     "NystromMap",
     "TransformerMap",
     "as_map",
+    "by_map",
     "diffusion_map",
     "find_device",
     "nystrom_map",

@@ -26,10 +26,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import check_constraints, warn_unused
-from likewise.maps import LinearMap
+from likewise.maps import LinearMap, by_map
 from likewise.numerics.logdet import sweep_pairs
 from likewise.numerics.pair_distances import (
     differences,
@@ -38,7 +37,6 @@ from likewise.numerics.pair_distances import (
     sample_sq_distances,
 )
 from likewise.numerics.psd import symmetric_root
-from likewise.numerics.rows import validate_rows
 from likewise.numerics.threads import one_thread_if_small
 from likewise.progress import track
 
@@ -148,7 +146,7 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self : ITML
         """
         start = getattr(self, "duals_", np.empty(0)) if self.warm_start else np.empty(0)
-        X = validate_rows(self, X, dtype=[np.float64, np.float32])
+        X = by_map.validate(self, X, reset=True)
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
         warn_unused(self, constraints, used=("must_link", "cannot_link"))
         if not self.gamma > 0:
@@ -192,20 +190,7 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._n_features_out = self.map_.n_directions
         return self
 
-    def transform(self, X):
-        """Map rows to the space whose Euclidean distance is the learned one.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_features)
-        """
-        check_is_fitted(self)
-        X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
-        return self.map_.transform(X)
+    transform = by_map.transform
 
     def _find_bounds(self, X, rng) -> tuple[float, float]:
         if self.bounds is None:

@@ -32,13 +32,11 @@ import numpy as np
 from scipy.linalg import cholesky, eigvalsh, inv
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import check_constraints, warn_unused
-from likewise.maps import LinearMap
+from likewise.maps import LinearMap, by_map
 from likewise.metric_learning.factors import descend, span
 from likewise.numerics.psd import symmetric_root
-from likewise.numerics.rows import validate_rows
 
 
 class LSML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -116,7 +114,7 @@ class LSML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         -------
         self : LSML
         """
-        X = validate_rows(self, X, dtype=[np.float64, np.float32])
+        X = by_map.validate(self, X, reset=True)
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
         if not self.prior_weight > 0:
             raise ValueError(f"prior_weight={self.prior_weight} must be > 0. Try 1e-5 for little.")
@@ -157,20 +155,7 @@ class LSML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._n_features_out = self.map_.n_directions
         return self
 
-    def transform(self, X):
-        """Map rows to the space whose Euclidean distance is the learned one.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_features)
-        """
-        check_is_fitted(self)
-        X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
-        return self.map_.transform(X)
+    transform = by_map.transform
 
 
 class Compared(NamedTuple):

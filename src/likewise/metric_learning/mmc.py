@@ -34,14 +34,12 @@ import numpy as np
 from scipy.linalg import cholesky, eigvalsh, solve_triangular
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import check_constraints, warn_unused
-from likewise.maps import LinearMap
+from likewise.maps import LinearMap, by_map
 from likewise.metric_learning.factors import descend, span
 from likewise.metric_learning.shrinkage import check_shrinkage, shrink
 from likewise.numerics.psd import symmetric_root
-from likewise.numerics.rows import validate_rows
 
 
 class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -126,7 +124,7 @@ class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         -------
         self : MMC
         """
-        X = validate_rows(self, X, dtype=[np.float64, np.float32])
+        X = by_map.validate(self, X, reset=True)
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
         check_shrinkage(self.shrinkage)
         n_used = warn_unused(self, constraints, used=("must_link", "cannot_link"))
@@ -162,20 +160,7 @@ class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._n_features_out = self.map_.n_directions
         return self
 
-    def transform(self, X):
-        """Map rows to the space whose Euclidean distance is the learned one.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_features)
-        """
-        check_is_fitted(self)
-        X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
-        return self.map_.transform(X)
+    transform = by_map.transform
 
 
 class Spread(NamedTuple):

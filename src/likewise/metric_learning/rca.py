@@ -15,14 +15,12 @@ import warnings
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import Constraints, check_constraints, warn_unused
-from likewise.maps import LinearMap
+from likewise.maps import LinearMap, by_map
 from likewise.metric_learning.shrinkage import check_shrinkage, shrink
 from likewise.numerics.eigen import eigh
 from likewise.numerics.partitions import cluster_means
-from likewise.numerics.rows import validate_rows
 
 
 class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -89,7 +87,7 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         -------
         self : RCA
         """
-        X = validate_rows(self, X, dtype=[np.float64, np.float32])
+        X = by_map.validate(self, X, reset=True)
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
         check_shrinkage(self.shrinkage)
         self.n_answers_used_ = warn_unused(self, constraints, used=("must_link",))
@@ -109,20 +107,7 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._n_features_out = self.map_.n_directions
         return self
 
-    def transform(self, X):
-        """Map rows to the space whose Euclidean distance is the learned one.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_features)
-        """
-        check_is_fitted(self)
-        X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
-        return self.map_.transform(X)
+    transform = by_map.transform
 
 
 def find_chunklets(constraints: Constraints) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
