@@ -71,6 +71,7 @@ RECORDS = {
     "LandmarkMap": "likewise.maps.LandmarkMap",
     "LinearMap": "likewise.maps.LinearMap",
     "NeighborMap": "likewise.maps.NeighborMap",
+    "NetworkMap": "likewise.deep.mapping.NetworkMap",
     "NystromMap": "likewise.maps.NystromMap",
     "PivotedCholesky": "likewise.kernels.cholesky.PivotedCholesky",
     "SelfTuningGaussian": "likewise.kernels.gaussian.SelfTuningGaussian",

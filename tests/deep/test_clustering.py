@@ -44,10 +44,12 @@ def fit_small(loss="angular", X=None, answers=None, *, init_model=None, **change
 def test_numpy_gives_the_codes_and_clusters_that_torch_does(loss):
     X, _ = draw_blobs()
     model = fit_small(loss)
-    network = Autoencoder((4, 8, 4), on_sphere=loss == "angular", offset=model.offset_, scale=1.0)
-    network.scale = model.scale_
+    network = Autoencoder(
+        (4, 8, 4), on_sphere=loss == "angular", offset=model.map_.center, scale=1.0
+    )
+    network.scale = model.map_.scale
     with torch.no_grad():
-        for layer, (weights, bias) in zip(network.encoder, model.encoder_):
+        for layer, (weights, bias) in zip(network.encoder, model.map_.layers):
             layer.weight.copy_(torch.as_tensor(weights.T))
             layer.bias.copy_(torch.as_tensor(bias))
         module = Clusterer(network, torch.as_tensor(model.cluster_centers_), loss=loss, t_power=1)
@@ -56,6 +58,11 @@ def test_numpy_gives_the_codes_and_clusters_that_torch_does(loss):
     assert_allclose(model.predict_proba(X), q, rtol=1e-4, atol=1e-5)
     assert_array_equal(model.predict(X), model.labels_)
     assert_allclose(model.transform(X.astype(np.float64)), codes, rtol=1e-4, atol=1e-5)
+    rows = torch.as_tensor(X)
+    there = model.map_.like(rows).transform(rows)
+    assert there.dtype == rows.dtype
+    assert_allclose(there, codes, rtol=1e-4, atol=1e-5)
+    assert_allclose(model.map_.kernel(X[:5], X), codes[:5] @ codes.T, rtol=1e-3, atol=1e-4)
 
 
 def test_weights_start_the_same_wherever_they_are():
@@ -209,7 +216,7 @@ def test_a_network_is_begun_with_and_must_fit():
     X, _ = draw_blobs()
     pretrained = fit_small(max_epochs=0)
     begun = fit_small(max_epochs=0, init_model=pretrained, pretraining_epochs=50)
-    assert_array_equal(begun.encoder_[0][0], pretrained.encoder_[0][0])
+    assert_array_equal(begun.map_.layers[0][0], pretrained.map_.layers[0][0])
     assert begun.n_iter_ == 0
     with pytest.raises(ValueError, match=r"init_model has layers of \(4, 8, 4\), but X"):
         DeepConstrainedClustering(3, encoder=(8, 5), init_model=pretrained).fit(X)

@@ -19,7 +19,7 @@ from likewise.deep.batches import answers_by_kind, plan_answers, plan_kind, plan
 from likewise.deep.distributed import World  # noqa: E402
 from likewise.deep.images import draw_warps, warp  # noqa: E402
 from likewise.deep.kmeans import kmeans  # noqa: E402
-from likewise.deep.mapping import encode  # noqa: E402
+from likewise.deep.mapping import network_map  # noqa: E402
 from likewise.deep.networks import Autoencoder, start_weights, through  # noqa: E402
 from likewise.deep.objective import Objective, kind_weights  # noqa: E402
 from likewise.deep.state import make_problem, start_state  # noqa: E402
@@ -123,7 +123,7 @@ def test_triples_alone_move_the_codes_as_they_say(seed):
     a, b, odd = answers.odd_one_out.T
 
     def share_kept(trained):
-        z = encode(X, trained.encoder, trained.offset, trained.scale, on_sphere=True)
+        z = network_map(trained, "angular").transform(X)
         near, far = (z[a] * z[b]).sum(1), np.maximum((z[a] * z[odd]).sum(1), (z[b] * z[odd]).sum(1))
         return np.mean(near > far)
 

@@ -17,9 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 from likewise.cluster.checks import order_clusters
 from likewise.constraints import check_constraints, fit_and_label
 from likewise.deep.fit_settings import check_ease, check_init_model, check_settings
-from likewise.deep.mapping import assign, encode
+from likewise.deep.mapping import assign, network_map
 from likewise.evaluation import hold_out
-from likewise.numerics.rows import check_scale, validate_rows
+from likewise.maps import by_map
+from likewise.numerics.rows import check_scale
 
 
 class DeepConstrainedClustering(
@@ -72,12 +73,12 @@ class DeepConstrainedClustering(
     ----------
     labels_ : ndarray of shape (n_samples,)
     cluster_centers_ : ndarray of shape (n_clusters, n_code)
-    encoder_, decoder_ : list of (ndarray, ndarray)
+    map_ : NetworkMap
+        ``transform`` for any rows: the layers of the encoder, and how rows are scaled before them.
+    decoder_ : list of (ndarray, ndarray)
         Weights (n_inputs, n_outputs) and biases of every layer.
     plan_ : TrainingPlan
         The plan trained by, with everything filled in that depends on the rows.
-    offset_, scale_ : ndarray of shape (n_features,), float
-        Rows are centered and divided by one number before the first layer.
     objective_ : ndarray of shape (n_epochs,)
         Mean loss of each epoch.
     n_kept_ : ndarray of shape (n_epochs,)
@@ -154,7 +155,7 @@ class DeepConstrainedClustering(
         -------
         self
         """
-        X = validate_rows(self, X, dtype=[np.float64, np.float32])
+        X = by_map.validate(self, X, reset=True)
         check_scale(X, single=True)  # the network computes in float32
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
         settings = check_settings(self, *X.shape)
@@ -182,12 +183,11 @@ class DeepConstrainedClustering(
         self.plan_ = settings.plan()
         self.labels_, order = order_clusters(trained.labels, self.n_clusters)
         self.cluster_centers_ = trained.centers[order]
-        self.encoder_, self.decoder_ = trained.encoder, trained.decoder
-        self.offset_, self.scale_ = trained.offset, trained.scale
+        self.map_, self.decoder_ = network_map(trained, self.plan_.loss), trained.decoder
         self.objective_, self.n_kept_ = trained.objective, trained.n_kept
         self.held_out_, self.n_iter_ = trained.held_out, len(trained.objective)
         self.n_answers_used_ = int(np.count_nonzero(learned.weights > 0))
-        self._n_features_out = self.cluster_centers_.shape[1]
+        self._n_features_out = self.map_.n_directions
         trouble = self._find_trouble(trained)
         if trouble:
             warnings.warn(f"DeepConstrainedClustering {trouble}", ConvergenceWarning, stacklevel=2)
@@ -218,22 +218,7 @@ class DeepConstrainedClustering(
             )
         return ""
 
-    def transform(self, X):
-        """The codes of rows, new ones or old.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_code)
-            In the float type of X; of length 1 when the plan's loss is "angular".
-        """
-        check_is_fitted(self)
-        X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
-        on_sphere = self.plan_.loss == "angular"
-        return encode(X, self.encoder_, self.offset_, self.scale_, on_sphere=on_sphere)
+    transform = by_map.transform
 
     def predict_proba(self, X):
         """How surely rows belong to each cluster.
@@ -248,7 +233,7 @@ class DeepConstrainedClustering(
             The soft assignments that training used: rows sum to 1.
         """
         check_is_fitted(self)
-        codes = np.asarray(encode_plain(self, X))
+        codes = self.map_.transform(by_map.validate(self, X, reset=False))
         t_power = self.plan_.t_power if self.plan_.loss == "student" else None
         return assign(codes, self.cluster_centers_.astype(codes.dtype), t_power=t_power)
 
@@ -277,9 +262,3 @@ def import_training():
             "DeepConstrainedClustering needs torch to fit. pip install 'likewise[deep]'"
         ) from None
     return training
-
-
-def encode_plain(model: DeepConstrainedClustering, X) -> np.ndarray:
-    """Codes as an array, whatever set_output says."""
-    transform = DeepConstrainedClustering.transform
-    return getattr(transform, "__wrapped__", transform)(model, X)

@@ -86,12 +86,13 @@ def check_init_model(init_model, n_features: int, widths: tuple[int, ...]):
     if init_model is None:
         return None
     check_is_fitted(init_model)
-    sizes = (len(init_model.offset_), *(len(bias) for _, bias in init_model.encoder_))
+    layers = init_model.map_.layers
+    sizes = (len(init_model.map_.center), *(len(bias) for _, bias in layers))
     if sizes != (n_features, *widths):
         raise ValueError(
             f"init_model has layers of {sizes}, but X and encoder need {(n_features, *widths)}."
         )
-    return init_model.encoder_, init_model.decoder_
+    return layers, init_model.decoder_
 
 
 def check_ease(ease, n_samples: int) -> np.ndarray | None:
