@@ -83,7 +83,7 @@ def fit_ours(told, method, seed, limit_s):
     """In this process; its strength is chosen inside."""
     K0 = np.eye(told.n_samples)
     started = time.process_time()
-    space = ChoiceKernel(start="precomputed", share=1.0, random_state=seed)
+    space = ChoiceKernel(start="precomputed", n_components=1.0, random_state=seed)
     Z = space.fit(K0, constraints=told).transform(K0)
     return Z, time.process_time() - started, "ok"
 

@@ -36,7 +36,7 @@ WIDTHS = (3 / (3 + np.arange(N_FEATURES))).astype(np.float32)  # of a cloud, by 
 BLOCK = 100_000
 N_ANSWERS = 200
 LEARNERS = {
-    "SKLR": partial(SKLR, C=1.0, share=0.9, tol=1e-2, random_state=0),
+    "SKLR": partial(SKLR, C=1.0, n_components=0.9, tol=1e-2, random_state=0),
     "SpectralReweighting": partial(SpectralReweighting, cut=1e-2, random_state=0),
 }
 
@@ -184,9 +184,9 @@ def rate(options):
     X = np.concatenate([block for block, _ in cloud_blocks(n_rows)]).astype(np.float64)
     y = np.concatenate([y for _, y in cloud_blocks(n_rows)])
     learners = {
-        "SKLR from rbf": SKLR(C=1.0, start="rbf", share=0.99, tol=1e-2, random_state=0),
-        "SKLR from rbf, few directions": SKLR(C=1.0, start="rbf", share=0.9, tol=1e-2),
-        "SKLR from gaussian": SKLR(C=1.0, share=0.99, tol=1e-2, random_state=0),
+        "SKLR from rbf": SKLR(C=1.0, start="rbf", n_components=0.99, tol=1e-2, random_state=0),
+        "SKLR from rbf, few directions": SKLR(C=1.0, start="rbf", n_components=0.9, tol=1e-2),
+        "SKLR from gaussian": SKLR(C=1.0, n_components=0.99, tol=1e-2, random_state=0),
         "SpectralReweighting": SpectralReweighting(random_state=0),
     }
     yield ("learner", "landmarks", "directions", "rows a second", "the machine's own", "share")
@@ -216,8 +216,8 @@ def on_gpu(options):
     X, y = clouds_by_torch(n_rows, device)
     name = torch.cuda.get_device_name() if device == "cuda" else f"torch on {device}"
     learners = {
-        "SKLR": SKLR(C=1.0, start="rbf", share=0.99, tol=1e-2),
-        "SKLR from gaussian": SKLR(C=1.0, share=0.99, tol=1e-2),
+        "SKLR": SKLR(C=1.0, start="rbf", n_components=0.99, tol=1e-2),
+        "SKLR from gaussian": SKLR(C=1.0, n_components=0.99, tol=1e-2),
         "SpectralReweighting": SpectralReweighting(),
     }
     yield (

@@ -91,7 +91,7 @@ if available().get("triplets_food100", "").startswith("folder"):
     dishes = constraints_of(fetch("triplets_food100"))
     learn_from, judge_by = dishes.split(0.02, random_state=0)
     start = np.eye(dishes.n_samples)
-    space = ChoiceKernel(start="precomputed", share=1.0, random_state=0)
+    space = ChoiceKernel(start="precomputed", n_components=1.0, random_state=0)
     space.fit(start, constraints=learn_from)
     foretold = held_out_accuracy(space.transform(start), judge_by)
     print(f"{learn_from.n_answers} answers about dishes foretell {foretold:.2f} of the others")

@@ -74,7 +74,9 @@ def some_wrong(data: str, answers: str, seed: int):
     counts = DOUBTED_KINDS[answers]
     right = Constraints.from_labels(y, random_state=seed, **counts)
     told = Constraints.from_labels(y, noise=FLIPPED, random_state=seed, **counts)
-    wrong = [a[:2] != b[:2] for a, b in zip(right.answers(), told.answers())]
+    wrong = [
+        (a.kind, a.points) != (b.kind, b.points) for a, b in zip(right.answers(), told.answers())
+    ]
     return X, y, told, np.array(wrong)
 
 

@@ -83,7 +83,7 @@ def run_stall(*, data: str, pairs: int, delta: float, seed: int) -> dict[str, fl
     starts = draw_starts(y, seed)
     exact = NPK(delta=delta).fit(X, constraints=answers)
     smo = NPK(delta=delta, solver="smo", random_state=seed).fit(X, constraints=answers)
-    shares = (smo.bound_ / exact.bound_, smo.objective_ / exact.objective_)
+    shares = (smo.dual_value_ / exact.dual_value_, smo.primal_value_ / exact.primal_value_)
     kernels = (exact.kernel_, smo.kernel_, linear(X))
     scores = (rand_score(y, cluster(K, starts, None)) for K in kernels)
     return dict(zip(STALL_MEASURES, (*shares, *scores)))
@@ -96,7 +96,7 @@ def run_timed(*, rows: int, solver: str, seed: int) -> dict[str, float]:
     began = time.process_time()
     value = SOLVERS[solver](data.X, answers, seed)
     seconds = time.process_time() - began
-    optimum = NPK().fit(data.X, constraints=answers).bound_
+    optimum = NPK().fit(data.X, constraints=answers).dual_value_
     return {"CPU seconds": seconds, "above the optimum": value / optimum - 1}
 
 
@@ -113,7 +113,7 @@ def solve_by_clarabel(X: np.ndarray, answers: Constraints, seed: int = 0) -> flo
 
 
 def solve_by_npk(solver: str, X: np.ndarray, answers: Constraints, seed: int) -> float:
-    return NPK(solver=solver, random_state=seed).fit(X, constraints=answers).objective_
+    return NPK(solver=solver, random_state=seed).fit(X, constraints=answers).primal_value_
 
 
 def draw_times(records: list[Record], path: Path) -> None:

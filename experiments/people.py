@@ -121,7 +121,7 @@ def run_embedding(*, data: str, answers: str, seed: int) -> dict[str, float]:
     """Held-out answers without any features: the start is the identity."""
     told, test = split_of(data)
     K0 = np.eye(told.n_samples)
-    space = ChoiceKernel(start="precomputed", share=1.0, random_state=seed)
+    space = ChoiceKernel(start="precomputed", n_components=1.0, random_state=seed)
     return judge(space.fit(K0, constraints=draw(told, answers, seed)), K0, test)
 
 

@@ -3,7 +3,7 @@
 J, the mean distance across classes over that inside them, is the paper's only measure. What it does
 not say, and what we took: an RBF kernel whose width is the mean squared distance, eigenvalues above
 a thousandth of the largest, eight neighbors, pixels from 0 to 1. The paper's method is
-``SpectralReweighting(contrast=False, n_iter=3)``. The images are drawn once, the must-links anew
+``SpectralReweighting(contrast=False, n_passes=3)``. The images are drawn once, the must-links anew
 for every seed, as in the paper.
 """
 
@@ -27,7 +27,7 @@ from likewise.kernels import rbf, rbf_theta, sq_distance_blocks
 from likewise.metric_learning import RCA
 from likewise.numerics.psd import positive_part
 
-N_PAIRS, N_ITER = 50, 3
+N_PAIRS, N_PASSES = 50, 3
 CUT, FLOOR = 1e-3, 1e-3
 XOR_ROWS, XOR_LANDMARKS = 8000, tuple(range(100, 900, 100))
 FIGURE_ROWS, FIGURE_NEW, FIGURE_PAIRS, FIGURE_LANDMARKS = 360, 40, 20, 40
@@ -133,7 +133,7 @@ def draw_figure(records: list[Record], path: Path) -> None:
 
 def paper_method(n_landmarks: int, seed: int = 0, **settings) -> SpectralReweighting:
     """Must-links alone, the map made three times."""
-    settings = {"contrast": False, "n_iter": N_ITER, "cut": CUT, "floor": FLOOR} | settings
+    settings = {"contrast": False, "n_passes": N_PASSES, "cut": CUT, "floor": FLOOR} | settings
     return SpectralReweighting(n_landmarks=n_landmarks, random_state=seed, **settings)
 
 
@@ -153,7 +153,7 @@ def score(data: str, method: str, seed: int) -> float:
     elif method == "full":
         Z = full_method(data, answers)
     elif method == UNLEARNED:
-        space = paper_method(N_LANDMARKS, seed, n_iter=1).fit(X, constraints=answers)
+        space = paper_method(N_LANDMARKS, seed, n_passes=1).fit(X, constraints=answers)
         Z = space.transform(X) / space.weights_ * np.sqrt(space.eigenvalues_)
     else:
         space = paper_method(int(method.split()[-1]), seed)
@@ -229,7 +229,7 @@ def run_noisy(*, data: str, wrong: float, method: str, seed: int) -> dict[str, f
         answers = Constraints.from_labels(
             y, n_must_link=half, n_cannot_link=half, noise=wrong, random_state=seed
         )
-        space = SpectralReweighting(n_landmarks=N_LANDMARKS, n_iter=N_ITER, random_state=seed)
+        space = SpectralReweighting(n_landmarks=N_LANDMARKS, n_passes=N_PASSES, random_state=seed)
     return {"J": separation_score(space.fit(X, constraints=answers).transform(X), y)}
 
 

@@ -47,7 +47,7 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "SKLR paper": lambda seed: SKLR(loss="paper", random_state=seed),
     "LSML": lambda seed: LSML(),
     "ITML": lambda seed: ITML(random_state=seed),
-    "SKkm": lambda seed: LogDetPairs(bounds="skms", gamma=100.0, random_state=seed),
+    "SKkm": lambda seed: LogDetPairs(bounds="skms", C=100.0, random_state=seed),
 }
 FROM_PAIRS = ("ITML", "SKkm")
 MIDDLE = 10  # labelled rows of each class in figures 2 and 4: 360, 720 and 900 triples

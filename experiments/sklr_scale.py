@@ -66,7 +66,12 @@ def measure(data: str, form: str, seed: int) -> dict[str, float]:
 def learn_sklr(X: np.ndarray, answers: Constraints, seed: int) -> Callable:
     """The library's own way."""
     space = SKLR(
-        C=C, share=SHARE, n_landmarks=N_LANDMARKS, tol=TOL, max_iter=MAX_SWEEPS, random_state=seed
+        C=C,
+        n_components=SHARE,
+        n_landmarks=N_LANDMARKS,
+        tol=TOL,
+        max_iter=MAX_SWEEPS,
+        random_state=seed,
     )
     return space.fit(X, constraints=answers).transform
 

@@ -159,7 +159,6 @@ def hold_session(
             Z = model.transform(X)
             yield n_asked, model.labels_
         for question in next_questions(
-            None,
             Z,
             said,
             1,

@@ -109,7 +109,7 @@ def make_seeds(folder: Path) -> list[tuple[str, bytes]]:
     numbered = Constraints(N_ROWS, cannot_link=[(0, 1), (4, 5)], closer=[(1, 2, 3)])
     seeds = []
     pipeline = make_pipeline(StandardScaler(), KMeans(2, n_init=1, random_state=0)).fit(X)
-    for model in (pipeline, ITML().fit(X, constraints=numbered.subset([0, 1])), ITML(gamma=2.0)):
+    for model in (pipeline, ITML().fit(X, constraints=numbered.subset([0, 1])), ITML(C=2.0)):
         save_model(model, folder / "model.likewise")
         seeds.append(("model.likewise", (folder / "model.likewise").read_bytes()))
         document = tensor_file.read_tensors(folder / "model.likewise").document

@@ -187,9 +187,9 @@ def load_model(path: str | os.PathLike) -> Any:
     >>> import tempfile
     >>> from likewise import ITML, load_model, save_model
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_model(ITML(gamma=2.0), f"{folder}/model.likewise")
+    ...     save_model(ITML(C=2.0), f"{folder}/model.likewise")
     ...     load_model(f"{folder}/model.likewise")
-    ITML(gamma=2.0)
+    ITML(C=2.0)
     """
     arrays, document = read_tensors(path)
     if not isinstance(document, dict) or not isinstance(document.get("format"), int):

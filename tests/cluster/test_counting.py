@@ -50,7 +50,8 @@ def test_a_contradiction_does_not_count():
 
 
 def test_a_number_is_taken_as_it_is():
-    assert choose_n_clusters(np.zeros((5, 1)), n_clusters=4) == (4, "4, as asked")
+    counted = choose_n_clusters(np.zeros((5, 1)), n_clusters=4)
+    assert (counted.n_clusters, counted.why) == (4, "4, as asked")
 
 
 @pytest.mark.parametrize(("rows", "expected"), [([[1.0]] * 6, 1), ([[1.0], [2.0]], 1)])

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.model_selection import cross_validate
 
-from likewise.constraints import Constraints, check_constraints, warn_unused
+from likewise.constraints import Answer, Constraints, check_constraints, warn_unused
 from tests.constraints.strategies import KINDS, draw_constraints
 
 seeds = st.integers(0, 2**31 - 1)
@@ -77,8 +77,8 @@ def test_answers_come_back_in_order_with_all_that_was_said():
         asked_at=["2026-05-01T10:00:00+02:00", None],
     )
     first, second = c.answers()
-    assert first == ("must_link", (0, 1), 2.0, "ann", np.datetime64("2026-05-01T08:00:00"))
-    assert second == ("closer", (1, 2, 3), 0.5, None, None)
+    assert first == Answer("must_link", (0, 1), 2.0, "ann", np.datetime64("2026-05-01T08:00:00"))
+    assert second == Answer("closer", (1, 2, 3), 0.5, None, None)
 
 
 def test_nothing_can_be_changed_also_after_pickle_and_copy():

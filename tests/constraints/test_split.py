@@ -65,7 +65,7 @@ def test_a_split_is_the_same_under_the_same_seed_and_unpacks_in_two():
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, np.nan])
 def test_a_share_outside_zero_and_one_is_refused(share):
-    with pytest.raises(ValueError, match="share="):
+    with pytest.raises(ValueError, match="train_share="):
         Constraints(3).split(share)
     with pytest.raises(ValueError, match="n_splits=1"):
         next(Constraints(3).folds(1))

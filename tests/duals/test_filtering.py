@@ -17,7 +17,7 @@ def wine():
     settings = {"n_must_link": 60, "n_cannot_link": 60, "n_odd_one_out": 60, "random_state": 0}
     right = Constraints.from_labels(data.y, **settings)
     c = Constraints.from_labels(data.y, noise=0.1, **settings)
-    wrong = [a[:2] != b[:2] for a, b in zip(right.answers(), c.answers())]
+    wrong = [(a.kind, a.points) != (b.kind, b.points) for a, b in zip(right.answers(), c.answers())]
     return X, c, np.array(wrong)
 
 
@@ -88,14 +88,14 @@ def test_the_most_costly_share_is_left_out(wine):
     learner = SKLR(C=1.0, tol=1e-2, random_state=0).fit(X, constraints=c)
     settings = {"learner": learner, "random_state": 0}
     doubted = costly_answers(X, c, 3, **settings).positions
-    half = filter_constraints(X, c, 3, share=0.5, **settings)
+    half = filter_constraints(X, c, 3, drop_share=0.5, **settings)
     assert_array_equal(half.dropped, doubted[: len(doubted) // 2])
     assert half.constraints == c.subset(np.setdiff1d(np.arange(180), half.dropped))
-    paper = filter_constraints(X, c, 3, share=0.5, keep="costly", **settings)
+    paper = filter_constraints(X, c, 3, drop_share=0.5, keep="costly", **settings)
     assert paper.constraints == c.subset(np.sort(doubted[len(doubted) // 2 :]))
-    none = filter_constraints(X, c, 3, share=0.0, **settings)
+    none = filter_constraints(X, c, 3, drop_share=0.0, **settings)
     assert none.constraints == c
-    every = filter_constraints(X, c, 3, share=1.0, keep="costly", **settings)
+    every = filter_constraints(X, c, 3, drop_share=1.0, keep="costly", **settings)
     assert every.constraints.n_answers == 0
 
 

@@ -41,7 +41,7 @@ def test_j_of_a_kernel_is_that_of_its_coordinates():
 def test_the_full_method_by_its_eigenvectors_is_the_estimator_with_all_rows_landmarks(small):
     X, y = scalable.load("xor")
     answers = Constraints.from_labels(y, n_must_link=50, random_state=3)
-    space = scalable.paper_method(len(X), n_iter=1).fit(X, constraints=answers)
+    space = scalable.paper_method(len(X), n_passes=1).fit(X, constraints=answers)
     Z = scalable.full_method("xor", answers)
     assert_allclose(Z @ Z.T, space.kernel(X), atol=1e-5)
 
@@ -59,7 +59,7 @@ def test_every_method_of_table_1_has_its_j_and_learning_raises_it(small, method)
 def test_the_start_over_the_same_landmarks_is_the_kernel_s_own_weights(small):
     X, y = scalable.load("xor")
     answers = Constraints.from_labels(y, n_must_link=50, random_state=0)
-    space = scalable.paper_method(100, n_iter=1).fit(X, constraints=answers)
+    space = scalable.paper_method(100, n_passes=1).fit(X, constraints=answers)
     rows = space.landmarks_
     Z = space.transform(X)[rows] / space.weights_ * np.sqrt(space.eigenvalues_)
     K = rbf(X[rows], theta=rbf_theta(X[rows]))

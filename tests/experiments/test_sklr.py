@@ -91,7 +91,7 @@ def test_the_prototype_and_the_library_end_at_the_same_metric(monkeypatch):
         Y,
         rows,
         sq_bounds=(0.1, 1.6),
-        gamma=sklr_scale.GAMMA,
+        margin=sklr_scale.GAMMA,
         pair_strengths=np.empty(0),
         triple_strengths=np.full(len(rows.triples), sklr_scale.C),
         loss="hinge",

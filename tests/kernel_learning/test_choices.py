@@ -39,7 +39,7 @@ def test_a_few_triples_bring_the_clusters_to_the_classes(wine):
 def test_choices_and_margins_share_their_start_but_no_settings(wine):
     X, _ = wine
     assert_array_equal(ChoiceKernel().fit(X).transform(X), SKLR().fit(X).transform(X))
-    assert not {"loss", "gamma", "bounds", "rank_by"} & set(ChoiceKernel().get_params())
+    assert not {"loss", "margin", "bounds", "rank_by"} & set(ChoiceKernel().get_params())
     assert not {"sharpness", "annotator_noise"} & set(SKLR().get_params())
     assert not hasattr(SKLR, "choice_chances")
 

@@ -13,7 +13,7 @@ from likewise.kernel_learning.logdet import learn_metric, problem_rows, violated
 from tests.clarabel import solve_by_clarabel
 
 seeds = st.integers(0, 10_000)
-NEAR, FAR, GAMMA = 0.4, 2.5, 2.0
+NEAR, FAR, MARGIN = 0.4, 2.5, 2.0
 
 
 def draw_problem(seed, n=8, r=8, with_pairs=True):
@@ -26,14 +26,14 @@ def draw_problem(seed, n=8, r=8, with_pairs=True):
     return rng.randn(n, r) / np.sqrt(r), Constraints.from_labels(y, **counts, random_state=seed)
 
 
-def learn(Y, answers, *, C=np.inf, loss="hinge", tol=1e-9, max_iter=5000, seed=0, gamma=GAMMA):
+def learn(Y, answers, *, C=np.inf, loss="hinge", tol=1e-9, max_iter=5000, seed=0, margin=MARGIN):
     rows = problem_rows(answers)
     weights = answers.weights
     return learn_metric(
         Y,
         rows,
         sq_bounds=(NEAR, FAR),
-        gamma=gamma,
+        margin=margin,
         pair_strengths=C * weights[rows.pair_answers],
         triple_strengths=C * weights[rows.triple_answers],
         loss=loss,
@@ -43,13 +43,13 @@ def learn(Y, answers, *, C=np.inf, loss="hinge", tol=1e-9, max_iter=5000, seed=0
     )
 
 
-def constraint_matrices(Y, rows, gamma=GAMMA):
+def constraint_matrices(Y, rows, margin=MARGIN):
     """Row c says <C_c, M> <= limit_c (= for equalities); as matrices (m, r, r) and limits (m,)."""
     v = Y[rows.pairs[:, 0]] - Y[rows.pairs[:, 1]]
     of_pairs = rows.sign[:, None, None] * np.einsum("ci,cj->cij", v, v)
     u = Y[rows.triples[:, 0]] - Y[rows.triples[:, 1]]
     w = Y[rows.triples[:, 0]] - Y[rows.triples[:, 2]]
-    ratio = np.where(rows.is_equality, 1.0, gamma)[:, None, None]
+    ratio = np.where(rows.is_equality, 1.0, margin)[:, None, None]
     of_triples = ratio * np.einsum("ci,cj->cij", u, u) - np.einsum("ci,cj->cij", w, w)
     limits = np.concatenate(
         [rows.sign * np.where(rows.sign > 0, NEAR, FAR), np.zeros(len(rows.triples))]
@@ -244,7 +244,7 @@ def test_violated_answers_are_those_that_the_distances_break():
         closer=[(0, 1, 2), (2, 0, 1)],
         undecided=[(0, 1, 2)],
     )
-    broken = violated_answers(Z, c, gamma=2.0, sq_bounds=(2.0, 3.0), tol=1e-6)
+    broken = violated_answers(Z, c, margin=2.0, sq_bounds=(2.0, 3.0), tol=1e-6)
     assert broken.tolist() == [False, True, False, True, False, True, True]
 
 
@@ -265,7 +265,7 @@ def test_the_root_squares_to_the_metric_whether_or_not_the_span_is_reduced(n_row
         Y,
         rows,
         sq_bounds=(0.5, 4.0),
-        gamma=2.0,
+        margin=2.0,
         pair_strengths=np.ones(len(rows.pairs)),
         triple_strengths=np.ones(len(rows.triples)),
         loss="hinge",

@@ -5,6 +5,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise import ITML, Constraints, LogDetPairs
 from likewise.datasets import load_iris
+from likewise.kernel_learning import fit_start
+from likewise.numerics.pair_distances import mean_sq_distance
 
 
 def answers_of(y, n=20, seed=0):
@@ -15,35 +17,38 @@ def test_with_a_linear_kernel_it_is_itml():
     # second route: the same optimum over another matrix
     data = load_iris()
     answers = answers_of(data.y)
-    common = {"bounds": (0.5, 8.0), "tol": 1e-9, "max_iter": 20_000, "random_state": 0}
+    common = {"bounds": (0.05, 0.9), "tol": 1e-9, "max_iter": 20_000, "random_state": 0}
     metric = ITML(**common).fit(data.X, constraints=answers).metric_
-    space = LogDetPairs(start="linear", share=1.0, **common).fit(data.X, constraints=answers)
+    space = LogDetPairs(start="linear", n_components=1.0, **common).fit(data.X, constraints=answers)
     assert_allclose(space.kernel(data.X), data.X @ metric @ data.X.T, rtol=1e-4, atol=1e-4)
 
 
 def test_hard_pairs_end_on_the_right_side_of_their_bounds_with_complementary_duals():
     data = load_iris()
     answers = answers_of(data.y, n=5)
-    space = LogDetPairs(gamma=np.inf, bounds=(0.5, 1.0), tol=1e-9, max_iter=20_000)
+    space = LogDetPairs(C=np.inf, bounds=(0.5, 1.0), tol=1e-9, max_iter=20_000)
     Z = space.fit(data.X, constraints=answers).transform(data.X)
     pairs, sign = answers.signed_pairs()
     sq_dists = np.square(Z[pairs[:, 0]] - Z[pairs[:, 1]]).sum(axis=1)
-    slack = sign * (np.where(sign > 0, 0.5, 1.0) - sq_dists)
+    sq_unit = mean_sq_distance(fit_start("gaussian", data.X).transform(data.X))
+    slack = sign * (sq_unit * np.where(sign > 0, 0.5, 1.0) - sq_dists)
     assert (slack >= -1e-6).all()
     assert_allclose(space.duals_ * slack, 0, atol=1e-5)
 
 
 def test_the_rank_never_changes():
     data = load_iris()
-    space = LogDetPairs(rank=7, random_state=0).fit(data.X, constraints=answers_of(data.y))
+    space = LogDetPairs(n_components=7, random_state=0).fit(data.X, constraints=answers_of(data.y))
     assert np.linalg.matrix_rank(space.kernel(data.X), tol=1e-8) == 7
 
 
 def test_skms_bounds_are_those_of_the_paper_on_a_gaussian_kernel():
     data = load_iris()
-    near, far = LogDetPairs(bounds="skms", random_state=0).fit(data.X).bounds_
+    sq_unit = mean_sq_distance(fit_start("gaussian", data.X).transform(data.X))
+    bounds = LogDetPairs(bounds="skms", random_state=0).fit(data.X).bounds_
+    near, far = sq_unit * np.array(bounds)
     assert near <= 0.05
-    assert far == 1.95
+    assert_allclose(far, 1.95)
 
 
 def test_answers_it_cannot_use_are_counted():
@@ -55,10 +60,10 @@ def test_answers_it_cannot_use_are_counted():
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"gamma": 0}, "gamma=0 must be > 0"),
+        ({"C": 0}, "C=0 must be > 0"),
         ({"bounds": "tight"}, "bounds='tight' is neither"),
         ({"bounds": (1.0, 0.5)}, "must be \\(near, far\\)"),
-        ({"rank": 0}, "rank=0 leaves no direction"),
+        ({"n_components": 0}, "n_components=0 leaves no direction"),
     ],
 )
 def test_a_wrong_setting_is_one_error(setting, message):
@@ -66,6 +71,6 @@ def test_a_wrong_setting_is_one_error(setting, message):
         LogDetPairs(**setting).fit(load_iris().X)
 
 
-@parametrize_with_checks([LogDetPairs(), LogDetPairs(rank=2)])
+@parametrize_with_checks([LogDetPairs(), LogDetPairs(n_components=2)])
 def test_scikit_learns_contract_holds(estimator, check):
     check(estimator)

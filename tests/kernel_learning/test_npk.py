@@ -49,10 +49,10 @@ def test_one_must_link_by_hand():
     # a row far from two that are joined: L is known, and the pair joins 0 and 2
     X = np.array([[0.0], [1.0], [100.0], [101.0]])
     answers = Constraints(4, must_link=[(0, 2)])
-    npk = NPK(n_neighbors=1, delta=0.5, c=10.0, tol=1e-9).fit(X, constraints=answers)
+    npk = NPK(n_neighbors=1, delta=0.5, C=10.0, tol=1e-9).fit(X, constraints=answers)
     # each piece: L = [[1.5, -1], [-1, 1.5]], inverse [[1.2, .8], [.8, 1.2]]; Sigma_02 = 0
     assert_allclose(npk.duals_, 1 / 1.2, rtol=1e-7)
-    assert_allclose(npk.objective_, 2 / 1.2, rtol=1e-7)
+    assert_allclose(npk.primal_value_, 2 / 1.2, rtol=1e-7)
     v = np.array([1, 0.8 / 1.2, 1, 0.8 / 1.2])  # harmonic in the neighbors
     assert npk.embedding_.shape == (4, 1)
     assert_allclose(npk.kernel_, np.outer(v, v), atol=1e-4)
@@ -84,17 +84,17 @@ def test_a_step_of_the_barrier_is_the_best_there_is(seed, mu):
 @pytest.mark.parametrize("count", ["once", "twice"])
 def test_the_objective_and_the_gap_are_those_of_the_problem_over_all_rows(count):
     data, answers = spiral_with_pairs(25)
-    npk = NPK(c=0.7, count=count).fit(data.X, constraints=answers)
+    npk = NPK(C=0.7, count=count).fit(data.X, constraints=answers)
     L = laplacian(neighbor_graph(data.X, 5), delta=0.01).toarray()
     c = 0.7 if count == "twice" else 0.35
-    assert_allclose(npk.objective_, value_of(L, npk.kernel_, answers, c), rtol=1e-9)
+    assert_allclose(npk.primal_value_, value_of(L, npk.kernel_, answers, c), rtol=1e-9)
     pairs, signs = answers.signed_pairs()
     M = L.copy()
     halves = npk.duals_ * signs / (1 if count == "twice" else 2)
     np.subtract.at(M, (pairs[:, 0], pairs[:, 1]), halves)
     np.subtract.at(M, (pairs[:, 1], pairs[:, 0]), halves)
     assert np.linalg.eigvalsh(M)[0] > -1e-12
-    assert_allclose(npk.bound_, npk.duals_.sum() * (2 if count == "twice" else 1), rtol=1e-12)
+    assert_allclose(npk.dual_value_, npk.duals_.sum() * (2 if count == "twice" else 1), rtol=1e-12)
     assert npk.gap_ <= 1e-7
     assert ((npk.duals_ >= 0) & (npk.duals_ <= 0.7)).all()
     assert np.linalg.norm(M @ npk.kernel_) <= 1e-3 * np.linalg.norm(npk.kernel_)
@@ -110,7 +110,7 @@ def test_solving_over_the_pairs_rows_is_solving_over_all(seed):
     whole = PairProblem(np.linalg.inv(L), pairs, signs.astype(float), np.ones(len(pairs)))
     found = solve_exactly(whole, tol=1e-8, max_iter=100)
     npk = NPK(delta=0.1, tol=1e-8).fit(data.X, constraints=answers)
-    assert_allclose(npk.objective_, found.primal, rtol=1e-7)
+    assert_allclose(npk.primal_value_, found.primal, rtol=1e-7)
     Y = whole.G[:, found.rows] @ found.pull
     assert_allclose(npk.kernel_, Y @ Y.T, atol=2e-2)
 
@@ -125,21 +125,21 @@ def test_clarabel_agrees_with_the_exact_solver_to_six_digits_and_the_barrier_com
     solved = solve_by_clarabel(cp.Problem(cp.Minimize(goal)))
     value, value_tol = solved.value, solved.value_tol(1e-6)
     npk = NPK(delta=0.1).fit(data.X, constraints=answers)
-    assert_allclose([npk.objective_, npk.bound_], value, rtol=value_tol)
+    assert_allclose([npk.primal_value_, npk.dual_value_], value, rtol=value_tol)
     barrier = NPK(delta=0.1, solver="barrier").fit(data.X, constraints=answers)
-    assert (1 - 1e-3) * value <= barrier.bound_ <= value * (1 + value_tol)
-    assert value * (1 - value_tol) <= barrier.objective_ <= 1.05 * value
+    assert (1 - 1e-3) * value <= barrier.dual_value_ <= value * (1 + value_tol)
+    assert value * (1 - value_tol) <= barrier.primal_value_ <= 1.05 * value
 
 
 def test_the_paper_stops_short_on_both_sides_and_says_so():
     data, answers = spiral_with_pairs(40)
     exact = NPK().fit(data.X, constraints=answers)
     paper = NPK(solver="smo", random_state=0).fit(data.X, constraints=answers)
-    assert paper.bound_ < 0.95 * exact.bound_
-    assert paper.objective_ > 1.05 * exact.objective_
+    assert paper.dual_value_ < 0.95 * exact.dual_value_
+    assert paper.primal_value_ > 1.05 * exact.primal_value_
     assert paper.gap_ > 0.1
     assert_allclose(
-        paper.objective_,
+        paper.primal_value_,
         value_of(
             laplacian(neighbor_graph(data.X, 5), delta=0.01).toarray(), paper.kernel_, answers, 1.0
         ),
@@ -150,10 +150,10 @@ def test_the_paper_stops_short_on_both_sides_and_says_so():
 @pytest.mark.parametrize("solver", ["interior-point", "barrier", "smo"])
 def test_at_a_tiny_cost_every_pair_pays_it_and_the_zero_kernel_is_announced(solver):
     data, answers = spiral_with_pairs(10)
-    npk = NPK(c=1e-4, delta=0.1, solver=solver, random_state=0)
+    npk = NPK(C=1e-4, delta=0.1, solver=solver, random_state=0)
     with pytest.warns(UserWarning, match="cost less than any kernel"):
         npk.fit(data.X, constraints=answers)
-    assert_allclose(npk.bound_, 2e-4 * 10, rtol=1e-6)
+    assert_allclose(npk.dual_value_, 2e-4 * 10, rtol=1e-6)
     assert not npk.transform(data.X).any()
 
 
@@ -169,7 +169,7 @@ def test_working_sets_find_the_optimum_of_all_pairs(seed, noise):
     finally:
         npk_solvers.FEW = kept
     assert by_parts.gap_ <= 1e-7
-    assert_allclose(by_parts.objective_, whole.objective_, rtol=3e-7)
+    assert_allclose(by_parts.primal_value_, whole.primal_value_, rtol=3e-7)
 
 
 def test_a_working_set_that_runs_out_of_steps_ends(monkeypatch):
@@ -189,7 +189,7 @@ def test_random_pairs_never_cost_the_kernel_its_definiteness(seed, n_pairs):
     draw = draw[draw[:, 0] != draw[:, 1]]
     cut = rng.randint(0, len(draw) + 1)
     answers = Constraints(30, must_link=draw[:cut], cannot_link=draw[cut:])
-    K = NPK(c=20.0).fit(X, constraints=answers).kernel_
+    K = NPK(C=20.0).fit(X, constraints=answers).kernel_
     assert np.isfinite(K).all()
     assert np.linalg.eigvalsh(K)[0] >= -1e-9 * max(1, np.trace(K))
 
@@ -204,14 +204,14 @@ def test_neither_the_order_of_rows_nor_that_of_pairs_matters():
     here = NPK(tol=1e-9).fit(data.X, constraints=answers)
     there = NPK(tol=1e-9).fit(data.X[turn], constraints=moved)
     assert_allclose(there.kernel_, here.kernel_[np.ix_(turn, turn)], atol=1e-2)
-    assert_allclose(there.objective_, here.objective_, rtol=1e-8)
+    assert_allclose(there.primal_value_, here.primal_value_, rtol=1e-8)
 
 
 def test_a_pair_said_twice_weighs_twice_and_a_weight_of_zero_is_silence():
     data, answers = spiral_with_pairs(15)
-    doubled = NPK(c=0.5).fit(data.X, constraints=answers + answers)
-    heavier = NPK(c=1.0).fit(data.X, constraints=answers)
-    assert_allclose(doubled.objective_, heavier.objective_, rtol=1e-9)
+    doubled = NPK(C=0.5).fit(data.X, constraints=answers + answers)
+    heavier = NPK(C=1.0).fit(data.X, constraints=answers)
+    assert_allclose(doubled.primal_value_, heavier.primal_value_, rtol=1e-9)
     assert_allclose(doubled.duals_[:15] + doubled.duals_[15:], heavier.duals_, atol=1e-9)
     pairs, signs = answers.signed_pairs()
     silent = Constraints(
@@ -338,7 +338,7 @@ def test_answers_it_cannot_use_are_counted():
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"c": 0}, "c=0 must be > 0"),
+        ({"C": 0}, "C=0 must be > 0"),
         ({"delta": -1}, "delta=-1 must be > 0"),
         ({"tol": 0}, "tol=0 must be > 0"),
         ({"solver": "sdp"}, "solver='sdp' is unknown"),

@@ -46,7 +46,7 @@ def test_two_rows_and_one_must_link_by_hand():
     # L = [[1.5, -1], [-1, 1.5]], T = [[0, 1], [1, 0]]: A = 2 T - L has eigenvalues 1.5 and -4.5
     X = np.array([[0.0], [1.0]])
     pair = Constraints(2, must_link=[(0, 1)])
-    common = {"loss": "linear", "c": 2.0, "delta": 0.5, "bound": 8.0, "n_neighbors": 1}
+    common = {"loss": "linear", "C": 2.0, "delta": 0.5, "max_size": 8.0, "n_neighbors": 1}
     K = SimpleNPK(p=2, **common).fit(X, constraints=pair).kernel_
     assert_allclose(K, np.sqrt(8) * np.full((2, 2), 0.5), rtol=1e-12)
     K = SimpleNPK(p=1, **common).fit(X, constraints=pair).kernel_
@@ -68,7 +68,7 @@ def test_the_gap_is_certified_and_the_bound_on_the_size_is_met(loss, p):
     lack = np.maximum(0, 1 - z)
     c = space.duals_[0] if loss == "linear" else 1.0
     cost = {"linear": -c * z, "hinge": lack, "squared_hinge": lack**2 / 2}[loss]
-    assert_allclose(space.objective_, np.sum(L * space.kernel_) + 2 * cost.sum(), rtol=1e-9)
+    assert_allclose(space.primal_value_, np.sum(L * space.kernel_) + 2 * cost.sum(), rtol=1e-9)
 
 
 @pytest.mark.parametrize("loss", simple_npk.LOSSES)
@@ -106,7 +106,7 @@ def test_the_slope_of_the_dual_is_that_of_finite_differences(loss, p):
 @pytest.mark.parametrize("loss", HINGES)
 def test_multipliers_stay_in_their_box_and_are_complementary(loss):
     data, answers = spiral_with_pairs()
-    space = SimpleNPK(loss=loss, c=0.8, tol=1e-7).fit(data.X, constraints=answers)
+    space = SimpleNPK(loss=loss, C=0.8, tol=1e-7).fit(data.X, constraints=answers)
     pairs, signs = answers.signed_pairs()
     z = signs * space.kernel_[pairs[:, 0], pairs[:, 1]]
     assert (space.duals_ >= 0).all()
@@ -182,7 +182,7 @@ def test_where_directions_are_left_out_no_gap_is_claimed(monkeypatch):
     monkeypatch.setattr(simple_npk, "LEAST_GAIN", -1)
     thorough = SimpleNPK(n_components=3).fit(data.X, constraints=answers)
     assert space.n_iter_ < thorough.n_iter_
-    assert_allclose(space.bound_, thorough.bound_, rtol=0.02)
+    assert_allclose(space.dual_value_, thorough.dual_value_, rtol=0.02)
     assert space.embedding_.shape[1] <= 3
 
 
@@ -200,8 +200,8 @@ def test_the_order_of_rows_does_not_matter():
 
 def test_with_a_linear_loss_the_bound_is_only_a_scale():
     data, answers = spiral_with_pairs()
-    one = SimpleNPK(loss="linear", bound=1.0).fit(data.X, constraints=answers).kernel_
-    nine = SimpleNPK(loss="linear", bound=9.0).fit(data.X, constraints=answers).kernel_
+    one = SimpleNPK(loss="linear", max_size=1.0).fit(data.X, constraints=answers).kernel_
+    nine = SimpleNPK(loss="linear", max_size=9.0).fit(data.X, constraints=answers).kernel_
     assert_allclose(nine, 3 * one, rtol=1e-9, atol=1e-12)
 
 
@@ -224,7 +224,7 @@ def test_without_pairs_it_is_where_npk_starts():
 def test_a_cost_too_small_for_any_kernel_is_announced():
     data, answers = spiral_with_pairs(3)
     with pytest.warns(UserWarning, match="cost less than any kernel"):
-        space = SimpleNPK(loss="linear", c=1e-4).fit(data.X, constraints=answers)
+        space = SimpleNPK(loss="linear", C=1e-4).fit(data.X, constraints=answers)
     assert not space.embedding_.any()
 
 
@@ -240,8 +240,8 @@ def test_running_out_of_steps_is_a_warning():
         ({"loss": "log"}, "loss='log' is unknown"),
         ({"p": 1}, "p must be > 1, or 1 with the linear loss"),
         ({"p": 0.5, "loss": "linear"}, "p must be > 1"),
-        ({"c": 0}, "c=0 must be > 0"),
-        ({"bound": -1}, "bound=-1 must be > 0"),
+        ({"C": 0}, "C=0 must be > 0"),
+        ({"max_size": -1}, "max_size=-1 must be > 0"),
         ({"n_components": 0}, "n_components=0 must be > 0"),
     ],
 )

@@ -36,7 +36,7 @@ def ari(space, X, y):
 @pytest.mark.parametrize("start", STARTS)
 def test_without_answers_the_kernel_is_the_start(start, wine):
     X, _ = wine
-    space = SKLR(start=start, share=1.0).fit(X)
+    space = SKLR(start=start, n_components=1.0).fit(X)
     assert space.n_answers_used_ == 0
     assert_allclose(space.metric_, np.eye(len(space.metric_)))
     if start == "gaussian":
@@ -60,9 +60,9 @@ def test_the_kernel_is_the_inner_product_of_the_map_on_new_rows(start, wine):
 def test_equation_18_adds_what_the_coordinates_leave_out(wine):
     X, y = wine
     answers = Constraints.from_labels(y, n_odd_one_out=40, random_state=0)
-    cut = SKLR(C=0.3, share=0.8, random_state=0).fit(X, constraints=answers)
+    cut = SKLR(C=0.3, n_components=0.8, random_state=0).fit(X, constraints=answers)
     K0 = self_tuning_gaussian(X)(X, X)
-    start = fit_start("gaussian", X, share=0.8).transform(X)
+    start = fit_start("gaussian", X, n_components=0.8).transform(X)
     learned_change = start @ (cut.metric_ - np.eye(len(cut.metric_))) @ start.T
     assert_allclose(cut.kernel(X, residual=True), K0 + learned_change, atol=1e-8)
     assert np.abs(cut.kernel(X, residual=True) - cut.kernel(X)).max() > 0.05
@@ -197,7 +197,7 @@ def test_sparse_rows_give_what_dense_rows_give(wine):
         ({"loss": "logistic"}, "loss='logistic' is unknown"),
         ({"loss": "softmax"}, "loss='softmax' is unknown"),
         ({"C": 0.0}, "C=0.0 must be > 0"),
-        ({"gamma": 0.5}, "gamma=0.5 must be >= 1"),
+        ({"margin": 0.5}, "margin=0.5 must be >= 1"),
         ({"bounds": (2.0, 1.0)}, "bounds=(2.0, 1.0) must be (near, far)"),
         ({"start": "guess"}, "start='guess' is unknown"),
     ],

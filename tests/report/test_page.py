@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from likewise import ITML, GuidedClustering
 from likewise.constraints import Constraints
 from likewise.report import write_report
-from likewise.report.questions import Question
+from likewise.report.questions import ShownQuestion
 from likewise.report.sections import N_CONFLICTS, N_PULLED
 from tests.report.made import made_model
 from tests.report.test_markup import read
@@ -142,7 +142,7 @@ def test_a_cluster_without_rows_is_named_and_shows_none(report_of):
 
 def test_questions_can_be_given(report_of):
     model, X, c = two_clusters()
-    questions = [Question((1, 5), "Because."), (0, 1, 4)]
+    questions = [ShownQuestion((1, 5), "Because."), (0, 1, 4)]
     text = section(report_of(model, X, constraints=c, questions=questions), "next")
     assert "Because." in text
     assert "Do row 1 and row 5 belong together?" in text

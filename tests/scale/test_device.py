@@ -46,7 +46,7 @@ LEARNERS = {
     "SKLR cosine": SKLR(C=1.0, start="cosine", random_state=0),
     "LogDetPairs polynomial": LogDetPairs(start="polynomial", random_state=0),
     "SpectralReweighting": SpectralReweighting(n_landmarks=60, random_state=0),
-    "SpectralReweighting again": SpectralReweighting(n_landmarks=60, n_iter=3, random_state=0),
+    "SpectralReweighting again": SpectralReweighting(n_landmarks=60, n_passes=3, random_state=0),
     "SpectralReweighting gaussian": SpectralReweighting(
         start="gaussian", n_landmarks=60, random_state=0
     ),

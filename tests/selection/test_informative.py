@@ -10,6 +10,7 @@ from sklearn.datasets import make_blobs
 
 from likewise import ITML, Constraints, select_constraints
 from likewise.evaluation import kmeans_error, satisfaction_report
+from likewise.numerics.pair_distances import mean_sq_distance
 from likewise.numerics.psd import symmetric_root
 from likewise.selection import informative
 from likewise.selection.pool import (
@@ -45,6 +46,11 @@ def draw_pool(seed, **settings):
     )
 
 
+def in_units(X, near, far):
+    """Squared distances as ITML takes them: in units of their mean."""
+    return near / mean_sq_distance(X), far / mean_sq_distance(X)
+
+
 def literal_rounds(X, pool, n_clusters, n_select, init, bounds, strategy="active"):
     """Algorithm 1 as it is printed: ITML from nothing and k-means for every candidate."""
     chosen, qualities = [], []
@@ -54,7 +60,7 @@ def literal_rounds(X, pool, n_clusters, n_select, init, bounds, strategy="active
         found = []
         for c in left:
             if strategy == "active":
-                itml = ITML(bounds=bounds, tol=1e-10, random_state=0)
+                itml = ITML(bounds=in_units(X, *bounds), tol=1e-10, random_state=0)
                 M = itml.fit(X, constraints=pool.subset([*chosen, c])).metric_
             else:
                 M = one_projection(X, pool, c, metric, bounds)
@@ -95,7 +101,14 @@ def test_one_must_link_by_hand():
     X = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 5.0], [2.0, 5.0]])
     pool = Constraints(4, must_link=[(0, 1)])
     found = select_constraints(
-        X, pool, 2, n_select=1, gamma=np.inf, bounds=(1.0, 9.0), patience=None, random_state=0
+        X,
+        pool,
+        2,
+        n_select=1,
+        C=np.inf,
+        bounds=in_units(X, 1.0, 9.0),
+        patience=None,
+        random_state=0,
     )
     assert_allclose(found.metric, [[0.25, 0.0], [0.0, 1.0]], atol=1e-9)
 
@@ -106,9 +119,17 @@ def test_the_literal_double_loop_chooses_the_same(strategy, seed):
     init = KMeans(3, n_init=10, random_state=seed).fit(X).cluster_centers_
     chosen, qualities = literal_rounds(X, pool, 3, 4, init, (3.0, 40.0), strategy)
     found = select_constraints(
-        X, pool, 3, n_select=4, strategy=strategy, init=init, bounds=(3.0, 40.0), patience=None,
-        exact=True, random_state=seed,
-    )  # fmt: skip
+        X,
+        pool,
+        3,
+        n_select=4,
+        strategy=strategy,
+        init=init,
+        bounds=in_units(X, 3.0, 40.0),
+        patience=None,
+        exact=True,
+        random_state=seed,
+    )
     assert_array_equal(found.chosen, chosen)
     assert_allclose(found.qualities[1:], qualities)
 
@@ -134,7 +155,7 @@ def test_learning_in_the_span_is_itml(seed):
         must_link=pool.pairs[chosen][pool.sign[chosen] > 0],
         cannot_link=pool.pairs[chosen][pool.sign[chosen] < 0],
     )
-    itml = ITML(bounds=(2.0, 30.0), tol=1e-9).fit(pool.X, constraints=answers)
+    itml = ITML(bounds=in_units(pool.X, 2.0, 30.0), tol=1e-9).fit(pool.X, constraints=answers)
     assert_allclose(matrix_of(metric, pool.differences), itml.metric_, atol=2e-3)
     warm = learn(pool, chosen, metric.duals, 1)
     assert_allclose(warm.core, metric.core, atol=2e-3)

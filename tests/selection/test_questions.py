@@ -28,7 +28,7 @@ TOLD = Constraints(7, must_link=[(0, 1), (5, 6)], cannot_link=[(0, 5)])
 
 def ask(strategy, told=TOLD, X=LINE, n=1, **settings):
     settings = {"n_clusters": 2, "random_share": 0.0, "random_state": 0} | settings
-    return next_questions(None, X, told, n, strategy=strategy, **settings)
+    return next_questions(X, told, n, strategy=strategy, **settings)
 
 
 @pytest.mark.parametrize("strategy", ["uncertainty", "farthest-first", "min-max"])
@@ -132,17 +132,17 @@ def test_a_frame_is_shown_to_a_model_with_its_names(frame, make):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         by_name = next_questions(
-            make(random_state=0).fit(rows, constraints=told), rows, told, random_state=0
+            rows, told, space=make(random_state=0).fit(rows, constraints=told), random_state=0
         )
         by_number = next_questions(
-            make(random_state=0).fit(X, constraints=told), X, told, random_state=0
+            X, told, space=make(random_state=0).fit(X, constraints=told), random_state=0
         )
         nameless = next_questions(
-            make(random_state=0).fit(X, constraints=told), rows, told, random_state=0
+            rows, told, space=make(random_state=0).fit(X, constraints=told), random_state=0
         )
-        plain = next_questions(None, rows, told, random_state=0)
+        plain = next_questions(rows, told, random_state=0)
     assert by_name == by_number == nameless
-    assert plain == next_questions(None, X, told, random_state=0)
+    assert plain == next_questions(X, told, random_state=0)
 
 
 def test_questions_without_an_answer_are_skipped():
@@ -224,7 +224,7 @@ def test_the_clusters_of_a_front_door_are_used_and_any_learner_will_do():
     assert land.n_clusters == 3
     assert len(np.unique(np.stack([land.labels, guided.labels_]), axis=1).T) == 3
     for space in (guided, ITML(random_state=0).fit(X, constraints=told)):
-        found = next_questions(space, X, told, 5, strategy="uncertainty", random_state=0)
+        found = next_questions(X, told, 5, space=space, strategy="uncertainty", random_state=0)
         assert len(found) == 5
 
 
@@ -240,7 +240,7 @@ def test_what_the_answers_imply_is_never_asked_and_nothing_twice(seed, strategy,
     X, y = rng.normal(size=(15, 2)), rng.randint(3, size=15)
     told = Constraints.from_labels(y, n_pairs=n_pairs, n_odd_one_out=2 * (len(set(y)) > 1))
     found = next_questions(
-        None, X, told, 8, strategy=strategy, kind=kind, n_clusters=3, random_state=seed
+        X, told, 8, strategy=strategy, kind=kind, n_clusters=3, random_state=seed
     )
     keys = [tuple(sorted(question.rows)) for question in found]
     asked = {tuple(sorted(answer.points)) for answer in told.answers()}
@@ -252,7 +252,7 @@ def test_what_the_answers_imply_is_never_asked_and_nothing_twice(seed, strategy,
         assert (closure.known(ends) == 0).any()
         assert len(ends) == (1 if kind == "pairs" else 3)
     again = next_questions(
-        None, X, told, 8, strategy=strategy, kind=kind, n_clusters=3, random_state=seed
+        X, told, 8, strategy=strategy, kind=kind, n_clusters=3, random_state=seed
     )
     assert again == found
 
@@ -278,9 +278,9 @@ def test_many_rows_are_looked_at_by_a_draw_that_keeps_the_answered_ones(monkeypa
 )
 def test_wrong_settings_end_in_one_line(wrong, message):
     with pytest.raises(ValueError, match=message):
-        next_questions(None, LINE, TOLD, **wrong)
+        next_questions(LINE, TOLD, **wrong)
 
 
 def test_a_space_without_transform_is_refused():
     with pytest.raises(TypeError, match="has no transform"):
-        next_questions("itml", LINE)
+        next_questions(LINE, space="itml")

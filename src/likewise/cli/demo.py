@@ -44,8 +44,9 @@ def run_demo(folder: Path, *, n_answers: int, random_state: int, say: Callable) 
     say(f"How: {model.report_.why}")
     say("The most influential answers:")
     for position in np.argsort(-model.pulls_, kind="stable")[:5]:
-        kind, (a, b), *_ = answers.answer(position)
-        say(f"  {kind.replace('_', '-'):<12} a {y[a]} (row {a}) and a {y[b]} (row {b})")
+        answer = answers.answer(position)
+        a, b = answer.points
+        say(f"  {answer.kind.replace('_', '-'):<12} a {y[a]} (row {a}) and a {y[b]} (row {b})")
     say(f"Contradictions between answers: {len(model.report_.conflicts)}")
 
     folder.mkdir(parents=True, exist_ok=True)

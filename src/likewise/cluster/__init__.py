@@ -2,7 +2,7 @@
 
 from likewise.cluster.affinity import kernel_affinity
 from likewise.cluster.cop_kmeans import COPKMeans
-from likewise.cluster.counting import Counted, choose_n_clusters
+from likewise.cluster.counting import ClusterCount, choose_n_clusters
 from likewise.cluster.k_medoids import KMedoids
 from likewise.cluster.kernel_kmeans import KernelKMeans
 from likewise.cluster.mean_shift import KernelMeanShift
@@ -14,7 +14,7 @@ from likewise.cluster.resolutions import Resolutions, resolutions
 
 __all__ = [
     "COPKMeans",
-    "Counted",
+    "ClusterCount",
     "GraphPropagation",
     "KMedoids",
     "KernelKMeans",

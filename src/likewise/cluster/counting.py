@@ -6,7 +6,7 @@ Rows that answers keep apart from each other, all of them, need as many clusters
 clique bounds k from below. The silhouette is taken on a sample of rows.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -23,12 +23,22 @@ N_ROWS = 1000
 N_INIT = 3
 
 
-class Counted(NamedTuple):
+@dataclass(frozen=True)
+class ClusterCount:
+    """A number of clusters, and why it was chosen.
+
+    Attributes
+    ----------
+    n_clusters : int
+    why : str
+        A sentence for people.
+    """
+
     n_clusters: int
     why: str
 
 
-def choose_n_clusters(Z, constraints=None, n_clusters="auto", *, random_state=None) -> Counted:
+def choose_n_clusters(Z, constraints=None, n_clusters="auto", *, random_state=None) -> ClusterCount:
     """Find a number of clusters for a space, from the space and from answers.
 
     Parameters
@@ -44,7 +54,7 @@ def choose_n_clusters(Z, constraints=None, n_clusters="auto", *, random_state=No
 
     Returns
     -------
-    Counted
+    ClusterCount
         ``n_clusters`` and a sentence ``why``. At most 30 are looked at.
 
     References
@@ -61,7 +71,7 @@ def choose_n_clusters(Z, constraints=None, n_clusters="auto", *, random_state=No
     3
     """
     if n_clusters != "auto":
-        return Counted(n_clusters, f"{n_clusters}, as asked")
+        return ClusterCount(n_clusters, f"{n_clusters}, as asked")
     Z = np.asarray(Z)
     answers = check_constraints(constraints, n_samples=len(Z))
     rng = check_random_state(random_state)
@@ -75,12 +85,14 @@ def choose_n_clusters(Z, constraints=None, n_clusters="auto", *, random_state=No
     most = min(max(MOST, least), n_distinct - 1)
     if most < 2 or least > most:
         alone = min(n_distinct, 1 if most < 2 else least)
-        return Counted(alone, f"{alone}: there are {n_distinct} distinct rows")
+        return ClusterCount(alone, f"{alone}: there are {n_distinct} distinct rows")
     seed = rng.randint(2**31 - 1)
     scores = [distinctness(Z, answers, k, seed) for k in range(least, most + 1)]
     best = least + int(np.argmax(scores))
     bound = f", and answers keep {least} rows all apart" if least > 2 else ""
-    return Counted(best, f"{best}, where clusters are most distinct of {least} to {most}{bound}")
+    return ClusterCount(
+        best, f"{best}, where clusters are most distinct of {least} to {most}{bound}"
+    )
 
 
 def least_n_clusters(constraints: Constraints) -> int:

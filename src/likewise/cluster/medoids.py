@@ -22,7 +22,7 @@ equations do not, and in its cannot-links, x_sc + x_tc <= 1 there: the same part
 bound.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -37,13 +37,30 @@ NO_HOME = -1  # of a row that owns no medoid
 TIME_LIMIT_REACHED, INFEASIBLE = 1, 2  # statuses of scipy.optimize.milp
 
 
-class Medoids(NamedTuple):
-    medoids: np.ndarray  # (k,) columns
-    labels: np.ndarray  # (m,) which of the k each row goes to
+@dataclass(frozen=True, eq=False)
+class Medoids:
+    """Columns chosen as medoids, and the rows that go to each.
+
+    Attributes
+    ----------
+    medoids : ndarray of shape (k,)
+        Columns.
+    labels : ndarray of shape (m,)
+        Which of the k each row goes to.
+    cost : float
+    n_iter : int
+        Passes over the columns; 0 from the integer program.
+    converged : bool
+    bound : float
+        No choice costs less; -inf where nothing is proved.
+    """
+
+    medoids: np.ndarray
+    labels: np.ndarray
     cost: float
-    n_iter: int  # passes over the columns; 0 from the program
+    n_iter: int
     converged: bool
-    bound: float = -np.inf  # no choice costs less; -inf where nothing is proved
+    bound: float = -np.inf
 
 
 def swap_medoids(costs, medoids, *, owners=None, max_iter: int = 100) -> Medoids:
@@ -217,7 +234,7 @@ def exact_medoids(
             f"time_limit={time_limit} s ran out before any partition was found that satisfies the "
             f"{len(apart)} cannot-links. Raise time_limit, or use a soft method."
         )
-    return best._replace(bound=min(bound, best.cost), n_iter=0, converged=solved.status == 0)
+    return replace(best, bound=min(bound, best.cost), n_iter=0, converged=solved.status == 0)
 
 
 def program(n_rows, n_columns, n_clusters, owners, apart) -> list[LinearConstraint]:

@@ -2,6 +2,7 @@
 
 from likewise.constraints.check import (
     check_constraints,
+    check_strength,
     fit_and_label,
     refuse_answers_as_y,
     warn_unused,
@@ -23,6 +24,7 @@ __all__ = [
     "Split",
     "check_all_labelled",
     "check_constraints",
+    "check_strength",
     "coherence",
     "fit_and_label",
     "informativeness",

@@ -27,6 +27,14 @@ def check_constraints(constraints, *, n_samples: int, y=None) -> Constraints:
     return constraints
 
 
+def check_strength(
+    name: str, value: float | None, way_out: str = "Leave it out to have it chosen."
+) -> None:
+    """One error where answers would count for nothing, or for less; None is chosen later."""
+    if value is not None and not value > 0:
+        raise ValueError(f"{name}={value} must be > 0. {way_out}")
+
+
 def refuse_answers_as_y(y, way_out: str | None = None) -> None:
     """An error for answers in the place of y, where every estimator would ignore them."""
     if isinstance(y, Constraints):

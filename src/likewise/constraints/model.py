@@ -14,7 +14,8 @@ cross-validation would slice such a thing by rows (docs/decisions/0001).
 """
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -55,8 +56,21 @@ class InconsistentConstraints(ValueError):
         self.witness = witness
 
 
-class Answer(NamedTuple):
-    """One answer: its kind, the rows it speaks of, its weight, who said it and when."""
+@dataclass(frozen=True)
+class Answer:
+    """One answer.
+
+    Attributes
+    ----------
+    kind : str
+        "must_link", "cannot_link", "odd_one_out", "closer" or "undecided".
+    points : tuple of int
+        The rows it refers to.
+    weight : float
+    annotator : str or None
+        Who gave it.
+    asked_at : datetime64 or None
+    """
 
     kind: str
     points: tuple[int, ...]
@@ -368,7 +382,7 @@ class Constraints:
                 raise ValueError("with_rows(): the first ids must be those that are there already.")
         return self._of(n_samples, self._table, new_ids)
 
-    def split(self, share: float = 0.8, *, random_state=None) -> Split:
+    def split(self, train_share: float = 0.8, *, random_state=None) -> Split:
         """Answers to fit, and answers to judge by that the first do not give away.
 
         Repeats of a question, whatever the answers, stay on one side. Held-out answers that follow
@@ -376,7 +390,7 @@ class Constraints:
 
         Parameters
         ----------
-        share : float, default=0.8
+        train_share : float, default=0.8
             Share of the questions that goes to the fit part.
         random_state : int, RandomState or None, default=None
 
@@ -385,9 +399,9 @@ class Constraints:
         Split
             Unpacks as ``fit_part, held_out``.
         """
-        if not 0 <= share <= 1:
-            raise ValueError(f"share={share} must lie between 0 and 1.")
-        return splitting.split_once(self, share, check_random_state(random_state))
+        if not 0 <= train_share <= 1:
+            raise ValueError(f"train_share={train_share} must lie between 0 and 1.")
+        return splitting.split_once(self, train_share, check_random_state(random_state))
 
     def folds(self, n_splits: int, *, random_state=None) -> Iterator[Split]:
         """``n_splits`` splits; each question is held out in one of them."""

@@ -1,7 +1,12 @@
 """What answers cost a clustering: prices, metrics that fit, answers to doubt, points to move."""
 
 from likewise.duals.dissimilarity import dissimilarity_matrix
-from likewise.duals.filtering import CostlyAnswers, Filtered, costly_answers, filter_constraints
+from likewise.duals.filtering import (
+    CostlyAnswers,
+    FilteredConstraints,
+    costly_answers,
+    filter_constraints,
+)
 from likewise.duals.fitness import METRICS, MetricFitness, fitness_of_sets, metric_fitness
 from likewise.duals.moving import MovedPoints, move_points
 from likewise.duals.prices import ConstraintPrices, constraint_prices
@@ -10,7 +15,7 @@ __all__ = [
     "METRICS",
     "ConstraintPrices",
     "CostlyAnswers",
-    "Filtered",
+    "FilteredConstraints",
     "MetricFitness",
     "MovedPoints",
     "constraint_prices",

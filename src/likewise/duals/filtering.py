@@ -14,7 +14,7 @@ with it, and multipliers alone are all the same at their limit.
 Reference: randel2021, Algorithm 3, for leaving out the most costly share.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state, check_scalar
@@ -33,20 +33,42 @@ TOL = 1e-2  # near enough to rank by
 STANDS_OUT = 2.0  # standard deviations above the mean doubt
 
 
-class CostlyAnswers(NamedTuple):
-    """Answers that cost something, by themselves."""
+@dataclass(frozen=True, eq=False)
+class CostlyAnswers:
+    """Answers that cost something, by themselves.
 
-    positions: np.ndarray  # of the answers to look at again, the most doubtful first
-    ranking: np.ndarray  # (n_answers,) all positions, the most doubtful first
-    scores: np.ndarray  # (n_answers,) in [0, 1]: the share of its likes that are doubted no more
+    Attributes
+    ----------
+    positions : ndarray of int
+        The answers to look at again, the most costly first.
+    ranking : ndarray of shape (n_answers,)
+        All positions, the most costly first.
+    scores : ndarray of shape (n_answers,)
+        In [0, 1]: the share of the answers of its kind that cost no more.
+    """
+
+    positions: np.ndarray
+    ranking: np.ndarray
+    scores: np.ndarray
 
 
-class Filtered(NamedTuple):
-    """Answers kept, and those left out."""
+@dataclass(frozen=True, eq=False)
+class FilteredConstraints:
+    """Answers kept, and those left out.
 
-    constraints: Constraints  # what is kept
-    dropped: np.ndarray  # positions of what is not, the most costly first
-    scores: np.ndarray  # (n_answers,)
+    Attributes
+    ----------
+    constraints : Constraints
+        What is kept.
+    dropped : ndarray of int
+        Positions of the answers left out, the most costly first.
+    scores : ndarray of shape (n_answers,)
+        As in `CostlyAnswers`.
+    """
+
+    constraints: Constraints
+    dropped: np.ndarray
+    scores: np.ndarray
 
 
 def costly_answers(
@@ -129,12 +151,12 @@ def filter_constraints(
     constraints,
     n_clusters,
     *,
-    share=0.7,
+    drop_share=0.7,
     keep="all",
     by="isolated",
     learner="sklr",
     random_state=None,
-) -> Filtered:
+) -> FilteredConstraints:
     """Leave out the most costly of the answers that cost something.
 
     For learners that take every answer at its word. One that may break answers, as `SKLR` does by
@@ -145,7 +167,7 @@ def filter_constraints(
     X : array-like of shape (n_samples, n_features)
     constraints : Constraints
     n_clusters : int
-    share : float, default=0.7
+    drop_share : float, default=0.7
         Of the answers that cost something, the share that is left out, rounded down. Raising it
         trusts fewer of them.
     keep : {"all", "costly"}, default="all"
@@ -159,7 +181,7 @@ def filter_constraints(
 
     Returns
     -------
-    Filtered
+    FilteredConstraints
         ``.constraints``, ``.dropped``, ``.scores``.
 
     References
@@ -173,21 +195,22 @@ def filter_constraints(
     >>> iris = load_iris()
     >>> right = Constraints.from_labels(iris.y, n_pairs=60, random_state=0)
     >>> answers = Constraints(150, must_link=[(0, 140)]) + right
-    >>> filtered = filter_constraints(iris.X, answers, 3, share=0.5, random_state=0)
+    >>> filtered = filter_constraints(iris.X, answers, 3, drop_share=0.5, random_state=0)
     >>> int(filtered.dropped[0])
     0
     """
     check_choice("keep", keep, ("all", "costly"))
-    check_scalar(share, "share", (int, float), min_val=0, max_val=1)
+    check_scalar(drop_share, "drop_share", (int, float), min_val=0, max_val=1)
     constraints = check_constraints(constraints, n_samples=len_of(X))
-    costly, _, scores = costly_answers(
+    found = costly_answers(
         X, constraints, n_clusters, by=by, learner=learner, random_state=random_state
     )
-    dropped = costly[: int(share * len(costly))]
+    costly = found.positions
+    dropped = costly[: int(drop_share * len(costly))]
     is_kept = np.full(constraints.n_answers, keep == "all")
     is_kept[costly] = True
     is_kept[dropped] = False
-    return Filtered(constraints.subset(is_kept), dropped, scores)
+    return FilteredConstraints(constraints.subset(is_kept), dropped, found.scores)
 
 
 def resolve(learner, X, constraints: Constraints, rng):

@@ -39,6 +39,7 @@ from likewise.evaluation.select import (
     hold_out,
     select,
 )
+from likewise.evaluation.violations import violated_by_bounds, violated_on_average
 
 __all__ = [
     "MIN_HELD_OUT",
@@ -69,4 +70,6 @@ __all__ = [
     "select",
     "separation_score",
     "violated_answers",
+    "violated_by_bounds",
+    "violated_on_average",
 ]

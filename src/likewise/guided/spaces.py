@@ -78,7 +78,7 @@ def candidates_for(X, answers: Constraints, seed: int) -> list[Candidate]:
             learner = SKLR(
                 start=start,
                 C=C,
-                share=SHARE,
+                n_components=SHARE,
                 n_landmarks=N_LANDMARKS,
                 tol=TOL,
                 random_state=seed,
@@ -142,7 +142,9 @@ def start_coordinates(X, candidates: Sequence[Candidate], seed: int) -> Coordina
     coordinates: Coordinates = {None: X}
     for start in {candidate.start for candidate in candidates}:
         if start is not None:
-            fitted = fit_start(start, X, share=SHARE, n_landmarks=N_LANDMARKS, random_state=seed)
+            fitted = fit_start(
+                start, X, n_components=SHARE, n_landmarks=N_LANDMARKS, random_state=seed
+            )
             coordinates[start] = fitted.transform(X, dtype=np.float64)
     return coordinates
 

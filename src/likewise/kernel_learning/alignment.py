@@ -19,11 +19,13 @@ from scipy.optimize import nnls
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from likewise.constraints import check_constraints, warn_unused
+from likewise.evaluation import violated_on_average
 from likewise.kernel_learning.pairs import MergedPairs, merge_pairs
 from likewise.kernel_learning.starts import ALL_ROWS, N_LANDMARKS
 from likewise.kernels import choose_landmarks, kernel_function
 from likewise.maps import ChainedMap, LinearMap, by_map, nystrom_map
 from likewise.numerics.eigen import eigh
+from likewise.numerics.pair_distances import mean_sq_distance
 from likewise.numerics.psd import CUTOFF
 
 SETTINGS: dict[str, dict] = {"polynomial": {"degree": 2}, "rbf": {"bandwidth": "median"}}
@@ -54,6 +56,9 @@ class KernelAlignment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Cosine between the mix and the pairs, 0 without pairs.
     map_ : ChainedMap
         ``transform`` for any rows: through the landmarks, then about their mean.
+    violated_ : ndarray of int
+        Positions of the must-links farther apart and the cannot-links closer than landmarks are on
+        average.
     n_answers_used_ : int
         Pairs of weight > 0.
     n_features_in_ : int
@@ -136,8 +141,11 @@ class KernelAlignment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         mixed = nystrom_map(
             WeightedKernels(kernels, tuple((self.weights_ * scales).tolist())), landmarks
         )
-        center = mixed.transform(landmarks, dtype=np.float64).mean(axis=0)
-        self.map_ = ChainedMap((mixed, LinearMap(center=center)))
+        Z = mixed.transform(landmarks, dtype=np.float64)
+        self.map_ = ChainedMap((mixed, LinearMap(center=Z.mean(axis=0))))
+        self.violated_ = violated_on_average(
+            self.map_, X, answers, mean_sq_distance(Z), ("must_link", "cannot_link")
+        )
         self._n_features_out = self.map_.n_directions
         return self
 

@@ -20,11 +20,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from likewise.constraints import check_constraints
+from likewise.constraints import check_constraints, check_strength
 from likewise.kernel_learning.softmax import choices_of, option_chances, option_sq_distances
 from likewise.kernel_learning.softmax_search import fit_choices
 from likewise.kernel_learning.starts import (
-    check_strength,
     fit_unit_start,
     takes_sparse,
 )
@@ -51,9 +50,9 @@ class ChoiceKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         it makes the start harder to move. None chooses by held-out answers, or takes 2.
     annotator_noise : bool, default=False
         Learn how reliable each annotator is, and trust answers accordingly. Takes some ten fits.
-    share : float, default=0.99
-        Share of the starting kernel's trace that is kept. Raising it keeps finer directions and
-        costs time.
+    n_components : float in (0, 1] or int, default=0.99
+        Share of the starting kernel's trace that is kept, or how many directions of it. Raising it
+        keeps finer directions and costs time.
     n_landmarks : int or None, default=None
         Rows that stand for all in the starting kernel. None takes all up to 2,000 rows and 1,000
         beyond.
@@ -132,7 +131,7 @@ class ChoiceKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         C=None,
         sharpness=None,
         annotator_noise=False,
-        share=0.99,
+        n_components=0.99,
         n_landmarks=None,
         tol=1e-4,
         max_iter=500,
@@ -142,7 +141,7 @@ class ChoiceKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.C = C
         self.sharpness = sharpness
         self.annotator_noise = annotator_noise
-        self.share = share
+        self.n_components = n_components
         self.n_landmarks = n_landmarks
         self.tol = tol
         self.max_iter = max_iter
@@ -173,7 +172,7 @@ class ChoiceKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         start = fit_unit_start(
             self.start,
             X,
-            share=self.share,
+            n_components=self.n_components,
             n_landmarks=self.n_landmarks,
             forced=constraints.touched_rows(),
             random_state=rng,

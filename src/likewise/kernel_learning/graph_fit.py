@@ -49,7 +49,10 @@ def fit_on_graph(learner, X, y, constraints):
     learner.duals_ = np.zeros(answers.n_answers)
     learner.duals_[merged.answers] = merged.shares * solved.duals[merged.pair_of]
     learner.embedding_, learner.n_iter_ = solved.Y, solved.n_iter
-    learner.objective_, learner.bound_, learner.gap_ = solved.primal, solved.dual, solved.gap
+    learner.primal_value_, learner.dual_value_ = solved.primal, solved.dual
+    learner.gap_ = solved.gap
+    is_wrong = merged.signs * row_products(solved.Y, merged.pairs) <= 0
+    learner.violated_ = np.sort(merged.answers[is_wrong[merged.pair_of]])
     learner.n_answers_used_ = len(merged.answers)
     is_precomputed = learner.affinity == "precomputed"
     rows = np.asarray(X.diagonal(), dtype=np.float64) if is_precomputed else X
@@ -57,6 +60,11 @@ def fit_on_graph(learner, X, y, constraints):
     learner.map_ = NeighborMap(rows, solved.Y, n_neighbors, is_precomputed)
     learner._n_features_out = learner.map_.n_directions
     return learner
+
+
+def row_products(Y: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """K_ij (m,) of K = Y Y', for pairs (m, 2)."""
+    return np.einsum("kr,kr->k", Y[pairs[:, 0]], Y[pairs[:, 1]])
 
 
 def affinity_graph(X, affinity: str, n_neighbors: int | None) -> csr_array:

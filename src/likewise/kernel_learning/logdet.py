@@ -2,7 +2,7 @@
 
     min_K  D(K, K0) + sum_c loss_c(K),     D(K, K0) = tr(K inv(K0)) - log det(K inv(K0)) - r
 
-    closer (a, b, c)       gamma d(a, b) <= d(a, c)
+    closer (a, b, c)       gamma d(a, b) <= d(a, c),  gamma: the margin
     odd one out (a, b, o)  gamma d(a, b) <= d(a, o)  and  gamma d(a, b) <= d(b, o)
     undecided (a, b, c)    d(a, b) = d(a, c) = d(b, c)
     must-link, cannot-link d(a, b) <= near,  d(a, b) >= far
@@ -91,7 +91,7 @@ def learn_from_answers(
     *,
     C: float,
     sq_bounds: tuple[float, float],
-    gamma: float,
+    margin: float,
     loss: str = "hinge",
     tol: float,
     max_iter: int = 500,
@@ -103,7 +103,7 @@ def learn_from_answers(
         Y,
         rows,
         sq_bounds=sq_bounds,
-        gamma=gamma,
+        margin=margin,
         pair_strengths=C * answers.weights[rows.pair_answers],
         triple_strengths=C * answers.weights[rows.triple_answers],
         loss=loss,
@@ -119,7 +119,7 @@ def learn_metric(
     rows: Rows,
     *,
     sq_bounds: tuple[float, float],  # near, far
-    gamma: float,
+    margin: float,
     pair_strengths: np.ndarray,  # (p,) inf: hard
     triple_strengths: np.ndarray,  # (t,)
     loss: str,  # of numerics.logdet
@@ -132,7 +132,7 @@ def learn_metric(
     M = np.eye(Y.shape[1])
     pair_duals, triple_duals = np.zeros(len(pairs)), np.zeros(len(triples))
     sq_targets = np.where(rows.sign > 0, *sq_bounds)
-    ratios = np.where(rows.is_equality, 1.0, gamma)
+    ratios = np.where(rows.is_equality, 1.0, margin)
     is_hard = bool(np.isinf(pair_strengths).any() or np.isinf(triple_strengths).any())
 
     def sweep() -> float:
@@ -190,7 +190,7 @@ def learn_metric(
 
 
 def violated_answers(
-    Z: np.ndarray, constraints: Constraints, *, gamma: float, sq_bounds: tuple, tol: float
+    Z: np.ndarray, constraints: Constraints, *, margin: float, sq_bounds: tuple, tol: float
 ) -> np.ndarray:
     """Which answers (n_answers,) are broken by more than a share `tol` in the space of Z."""
     rows = problem_rows(constraints)
@@ -201,7 +201,7 @@ def violated_answers(
     near = pair_sq_distances(Z, rows.triples[:, [0, 1]])
     far = pair_sq_distances(Z, rows.triples[:, [0, 2]])
     larger = np.maximum(near, far)
-    excess = np.where(rows.is_equality, np.abs(near - far), gamma * near - far)
+    excess = np.where(rows.is_equality, np.abs(near - far), margin * near - far)
     violated[rows.pair_answers[beyond]] = True
     violated[rows.triple_answers[excess > tol * larger]] = True
     return violated

@@ -1,12 +1,12 @@
 """LogDetPairs: learn a kernel from pairs, as SKkm and LRK do.
 
-    min_{K, t}  D(K, K0) + gamma sum_c w_c D(t_c, b_c)
+    min_{K, t}  D(K, K0) + C sum_c w_c D(t_c, b_c)
     d_K(a, b) <= t_c,  b_c = near   for a must-link
     d_K(a, b) >= t_c,  b_c = far    for a cannot-link
 
-It is ITML's problem with K in place of the metric. SKMS and SKkm (anand2014) take slack gamma = 100
+It is ITML's problem with K in place of the metric. SKMS and SKkm (anand2014) take slack C = 100
 and fixed bounds on a Gaussian kernel's distances, which lie in [0, 2]; LRK (kulis2006) keeps the
-leading `rank` directions of K0, and log-det divergence never leaves them.
+leading `n_components` directions of K0, and log-det divergence never leaves them.
 We differ from anand2014 in the starting kernel, which tunes its own width, where they choose one
 from a grid; and from kulis2006, which names no bounds, in taking percentiles of the distances.
 """
@@ -18,11 +18,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from likewise.constraints import check_constraints, warn_unused
+from likewise.constraints import check_constraints, check_strength, warn_unused
+from likewise.evaluation import violated_by_bounds
 from likewise.kernel_learning.logdet import learn_metric, problem_rows
-from likewise.kernel_learning.starts import fit_start, keep_leading
+from likewise.kernel_learning.starts import fit_start
 from likewise.maps import by_map
-from likewise.numerics.pair_distances import percentile_bounds
+from likewise.numerics.pair_distances import mean_sq_distance, percentile_bounds
 
 SKMS_BOUNDS = (0.05, 1.95)  # of squared distances under a Gaussian kernel
 
@@ -38,16 +39,14 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     start : str or callable, default="gaussian"
         The kernel to start from, as for ``SKLR``.
     bounds : {"skms", "percentiles"} or tuple of two floats, default="percentiles"
-        Squared kernel distances (near, far). "percentiles" takes the 5th and 95th over pairs of
-        rows, "skms" the smaller of the 1st and 0.05 and the larger of the 99th and 1.95, which is
-        meant for Gaussian kernels.
-    gamma : float, default=1.0
+        Squared kernel distances (near, far), in units of the start's mean squared distance.
+        "percentiles" takes the 5th and 95th over pairs of rows, "skms" the smaller of the 1st and
+        0.05 and the larger of the 99th and 1.95, as they are, which is meant for Gaussian kernels.
+    C : float, default=1.0
         How much a pair that misses its bound costs beside moving the kernel; an answer of weight w
-        has gamma w. Raising it follows the pairs more closely; SKkm takes 100.
-    rank : int or None, default=None
-        Keep this many leading directions of the start (LRK); None keeps ``share`` of its trace.
-    share : float, default=0.99
-        Share of the start's trace that is kept.
+        has C w. Raising it follows the pairs more closely; SKkm takes 100.
+    n_components : float in (0, 1] or int, default=0.99
+        Share of the start's trace that is kept; an int keeps that many leading directions (LRK).
     n_landmarks : int or None, default=None
         Rows that stand for all in the starting kernel; None takes all up to 2,000 rows and 1,000
         beyond.
@@ -65,9 +64,11 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     map_ : NystromMap, DiffusionMap or LinearMap
         ``transform`` for any rows: the start's coordinates times the root of ``metric_``.
     bounds_ : tuple of two floats
-        The squared distances (near, far) used.
+        The squared distances (near, far) used, in units of the start's mean squared distance.
     duals_ : ndarray of shape (n_answers,)
         How hard each answer pulls, >= 0.
+    violated_ : ndarray of int
+        Positions of the pairs beyond their bounds under the learned kernel.
     divergence_ : float
         How far the kernel was moved.
     n_iter_ : int
@@ -87,7 +88,7 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     >>> from likewise.datasets import load_iris
     >>> iris = load_iris()
     >>> answers = Constraints.from_labels(iris.y, n_must_link=30, n_cannot_link=30, random_state=0)
-    >>> lrk = LogDetPairs(rank=10, random_state=0).fit(iris.X, constraints=answers)
+    >>> lrk = LogDetPairs(n_components=10, random_state=0).fit(iris.X, constraints=answers)
     >>> lrk.transform(iris.X).shape
     (150, 10)
     """
@@ -97,9 +98,8 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         *,
         start="gaussian",
         bounds="percentiles",
-        gamma=1.0,
-        rank=None,
-        share=0.99,
+        C=1.0,
+        n_components=0.99,
         n_landmarks=None,
         tol=1e-3,
         max_iter=1000,
@@ -107,9 +107,8 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     ):
         self.start = start
         self.bounds = bounds
-        self.gamma = gamma
-        self.rank = rank
-        self.share = share
+        self.C = C
+        self.n_components = n_components
         self.n_landmarks = n_landmarks
         self.tol = tol
         self.max_iter = max_iter
@@ -133,29 +132,28 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """
         X = by_map.validate(self, X, reset=True)
         answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
-        warn_unused(self, answers, used=("must_link", "cannot_link"))
-        if not self.gamma > 0:
-            raise ValueError(f"gamma={self.gamma} must be > 0. Try 1, or np.inf for hard pairs.")
+        n_used = warn_unused(self, answers, used=("must_link", "cannot_link"))
+        check_strength("C", self.C, way_out="Try 1, or np.inf for hard pairs.")
         rng = check_random_state(self.random_state)
         start = fit_start(
             self.start,
             X,
-            share=self.share if self.rank is None else 1.0,
+            n_components=self.n_components,
             n_landmarks=self.n_landmarks,
             forced=answers.touched_rows(),
             random_state=rng,
         )
-        start = start if self.rank is None else keep_leading(start, self.rank)
         Y = start.transform(X, dtype=np.float64)
-        self.bounds_ = self._sq_bounds(Y, rng)
+        sq_unit = mean_sq_distance(Y)
+        near, far = self._sq_bounds(Y, sq_unit, rng)
         pairs_alone = answers.subset(answers.positions("must_link", "cannot_link"))
         rows = problem_rows(pairs_alone)
         fitted = learn_metric(
             Y,
             rows,
-            sq_bounds=self.bounds_,
-            gamma=1.0,
-            pair_strengths=self.gamma * pairs_alone.weights[rows.pair_answers],
+            sq_bounds=(near, far),
+            margin=1.0,
+            pair_strengths=self.C * pairs_alone.weights[rows.pair_answers],
             triple_strengths=np.empty(0),
             loss="log_det",
             tol=self.tol,
@@ -165,7 +163,7 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         if not fitted.converged:
             warnings.warn(
                 f"LogDetPairs stopped at max_iter={self.max_iter} before every pair settled. Raise "
-                "max_iter or tol, or lower gamma: the pairs may contradict each other.",
+                "max_iter or tol, or lower C: the pairs may contradict each other.",
                 ConvergenceWarning,
             )
         self.duals_ = np.zeros(answers.n_answers)
@@ -174,7 +172,9 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         )
         self.metric_, self.map_ = fitted.metric, start.times(fitted.root)
         self.divergence_, self.n_iter_ = fitted.divergence, fitted.n_iter
-        self.n_answers_used_ = len(rows.pairs)
+        self.bounds_ = near / sq_unit, far / sq_unit
+        self.violated_ = violated_by_bounds(self.map_, X, answers, (near, far))
+        self.n_answers_used_ = n_used
         self._n_features_out = self.map_.n_directions
         return self
 
@@ -187,12 +187,12 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         tags.input_tags.pairwise = self.start == "precomputed"
         return tags
 
-    def _sq_bounds(self, Y: np.ndarray, rng: np.random.RandomState) -> tuple[float, float]:
+    def _sq_bounds(self, Y: np.ndarray, sq_unit: float, rng) -> tuple[float, float]:
         if not isinstance(self.bounds, str):
             near, far = self.bounds
             if not 0 < near <= far:
                 raise ValueError(f"bounds={self.bounds} must be (near, far), 0 < near <= far.")
-            return near, far
+            return near * sq_unit, far * sq_unit
         if self.bounds == "percentiles":
             return percentile_bounds(Y, rng, (5, 95))
         if self.bounds == "skms":

@@ -1,6 +1,6 @@
 """NPK: the kernel, of any form, that follows the data's graph and honors the pairs.
 
-    min over Z >= 0   tr(L Z) + c sum over pairs of max(0, 1 - T_ij Z_ij)
+    min over Z >= 0   tr(L Z) + C sum over pairs of max(0, 1 - T_ij Z_ij)
     L = (1 + delta) I - D^-1/2 W D^-1/2,    T_ij = 1 for a must-link, -1 for a cannot-link
 
 Only the rows V that pairs speak of matter: with S = inv(inv(L)[V, V]), found by one sparse
@@ -56,11 +56,11 @@ class NPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         for a precomputed similarity, keeps all of it.
     delta : float, default=0.01
         Smallest eigenvalue of L. Raising it lets the kernel vary more over the graph.
-    c : float, default=1.0
-        Cost of a pair that lacks 1 of its margin; an answer of weight w costs c w. Raising it
+    C : float, default=1.0
+        Cost of a pair that lacks 1 of its margin; an answer of weight w costs C w. Raising it
         follows the pairs more closely; very small values leave no kernel at all.
     count : {"twice", "once"}, default="twice"
-        Whether a pair counts as (i, j) and (j, i), or once: the same as c / 2.
+        Whether a pair counts as (i, j) and (j, i), or once: the same as C / 2.
     solver : {"interior-point", "barrier", "smo"}, default="interior-point"
         "interior-point" certifies the optimum. "barrier" climbs the dual one pair at a time, which
         needs little memory and ends near the optimum. "smo" is the paper's and stalls before it.
@@ -79,12 +79,14 @@ class NPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Made when asked for.
     duals_ : ndarray of shape (n_answers,)
         How hard each answer pulls, between 0 and its cost.
-    objective_, bound_ : float
+    primal_value_, dual_value_ : float
         Value of the kernel, and the dual value, below which no kernel can get.
     gap_ : float
-        ``(objective_ - bound_) / max(1, bound_)``: certified, for whatever solver.
+        ``(primal_value_ - dual_value_) / max(1, dual_value_)``: certified, for whatever solver.
     map_ : NeighborMap
         ``transform`` for any rows.
+    violated_ : ndarray of int
+        Positions of the pairs whose entry of the kernel does not have the sign asked for.
     n_iter_ : int
         Interior-point steps, or sweeps.
     n_answers_used_ : int
@@ -117,7 +119,7 @@ class NPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         affinity="euclidean",
         n_neighbors=5,
         delta=0.01,
-        c=1.0,
+        C=1.0,
         count="twice",
         solver="interior-point",
         tol=1e-7,
@@ -127,7 +129,7 @@ class NPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.affinity = affinity
         self.n_neighbors = n_neighbors
         self.delta = delta
-        self.c = c
+        self.C = C
         self.count = count
         self.solver = solver
         self.tol = tol
@@ -172,7 +174,7 @@ class NPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         rows, local = np.unique(merged.pairs, return_inverse=True)
         reduced = eliminate(L, rows)
         scale = COUNTS[self.count] / 2
-        costs = scale * self.c * merged.weights
+        costs = scale * self.C * merged.weights
         problem = PairProblem(reduced.inverse, local.reshape(-1, 2), merged.signs, costs)
         max_iter = SOLVERS[self.solver] if self.max_iter is None else self.max_iter
         if self.solver == "smo":
@@ -189,8 +191,8 @@ class NPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         if not found.pull.shape[1]:
             warnings.warn(
-                f"At c={self.c:g} the pairs cost less than any kernel: the optimum is zero and "
-                "puts all rows in one place. Raise c, or lower delta.",
+                f"At C={self.C:g} the pairs cost less than any kernel: the optimum is zero and "
+                "puts all rows in one place. Raise C, or lower delta.",
                 UserWarning,
             )
         pull = np.zeros((L.shape[0], max(1, found.pull.shape[1])))
@@ -204,6 +206,6 @@ class NPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 raise ValueError(
                     f"{name}={getattr(self, name)!r} is unknown. Use one of {', '.join(known)}."
                 )
-        for name in ("c", "delta", "tol"):
+        for name in ("C", "delta", "tol"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name}={getattr(self, name)} must be > 0.")

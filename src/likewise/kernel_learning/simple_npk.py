@@ -35,7 +35,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from likewise.kernel_learning.graph_fit import Solved, fit_on_graph
+from likewise.kernel_learning.graph_fit import Solved, fit_on_graph, row_products
 from likewise.kernel_learning.pairs import MergedPairs
 from likewise.maps import by_map
 from likewise.numerics.eigen import eigh
@@ -68,12 +68,12 @@ class SimpleNPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     p : float, default=2.0
         The size that is bounded is tr(K^p). Lowering it toward 1 favors few directions; 1, for the
         linear loss, leaves one.
-    bound : float or None, default=None
+    max_size : float or None, default=None
         B, None for n_samples^((p + 1) / 2), halfway between a kernel of rank one and one of full
         rank. Raising it makes the margin of 1 easier to reach. With a linear loss it is only a
         scale.
-    c : float or None, default=None
-        Cost of a pair, counted in both orders; an answer of weight w costs c w. None is 1; with the
+    C : float or None, default=None
+        Cost of a pair, counted in both orders; an answer of weight w costs C w. None is 1; with the
         linear loss, which never stops pulling, 4 times the cost below which there is no kernel.
         Raising it follows the pairs more closely.
     affinity : {"euclidean", "precomputed"}, default="euclidean"
@@ -98,13 +98,15 @@ class SimpleNPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Made when asked for.
     duals_ : ndarray of shape (n_answers,)
         The multiplier of each answer.
-    objective_, bound_ : float
+    primal_value_, dual_value_ : float
         Value of the kernel, and the dual value, below which no kernel can get.
     gap_ : float
-        ``(objective_ - bound_) / max(1, |bound_|)``: certified; NaN where directions were left
-        out.
+        ``(primal_value_ - dual_value_) / max(1, |dual_value_|)``: certified; NaN where directions
+        were left out.
     map_ : NeighborMap
         ``transform`` for any rows.
+    violated_ : ndarray of int
+        Positions of the pairs whose entry of the kernel does not have the sign asked for.
     n_iter_ : int
         Steps made.
     n_answers_used_ : int
@@ -135,8 +137,8 @@ class SimpleNPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         *,
         loss="squared_hinge",
         p=2.0,
-        bound=None,
-        c=None,
+        max_size=None,
+        C=None,
         affinity="euclidean",
         n_neighbors=5,
         delta=0.01,
@@ -146,8 +148,8 @@ class SimpleNPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     ):
         self.loss = loss
         self.p = p
-        self.bound = bound
-        self.c = c
+        self.max_size = max_size
+        self.C = C
         self.affinity = affinity
         self.n_neighbors = n_neighbors
         self.delta = delta
@@ -192,16 +194,16 @@ class SimpleNPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _solve(self, L: csr_array, merged: MergedPairs) -> Solved:
         n = L.shape[0]
         over = Pairs(merged.pairs, merged.signs, size=n)
-        c = 1.0 if self.c is None else self.c
-        if self.c is None and self.loss == "linear":
-            c = ABOVE_LEAST * least_cost(L, over.matrix(merged.weights))
+        C = 1.0 if self.C is None else self.C
+        if self.C is None and self.loss == "linear":
+            C = ABOVE_LEAST * least_cost(L, over.matrix(merged.weights))
         problem = BoundedProblem(
             L,
             over,
-            c * merged.weights,
+            C * merged.weights,
             self.loss,
             float(self.p),
-            float(n ** ((self.p + 1) / 2) if self.bound is None else self.bound),
+            float(n ** ((self.p + 1) / 2) if self.max_size is None else self.max_size),
             self.n_components,
             reduce_to_pairs(L, merged) if n > SMALL else None,
         )
@@ -214,8 +216,8 @@ class SimpleNPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             )
         if not found.Y.any():
             warnings.warn(
-                f"At c={c:g} the pairs cost less than any kernel: the optimum is zero and "
-                "puts all rows in one place. Raise c, or lower delta.",
+                f"At C={C:g} the pairs cost less than any kernel: the optimum is zero and "
+                "puts all rows in one place. Raise C, or lower delta.",
                 UserWarning,
             )
         return Solved(found.Y, found.multipliers, found.primal, found.dual, found.gap, found.n_iter)
@@ -228,9 +230,9 @@ class SimpleNPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 f"p={self.p} with loss={self.loss!r}: p must be > 1, or 1 with the linear loss. "
                 "For a hinge and a bounded trace use NPK."
             )
-        for name in ("delta", "tol", "n_components", "c", "bound"):
+        for name in ("delta", "tol", "n_components", "C", "max_size"):
             value = getattr(self, name)
-            if not (value is None and name in ("c", "bound")) and not value > 0:
+            if not (value is None and name in ("C", "max_size")) and not value > 0:
                 raise ValueError(f"{name}={value} must be > 0.")
 
 
@@ -332,7 +334,7 @@ def kernel_of(problem: BoundedProblem, a: np.ndarray, n_iter: int) -> BoundedKer
 
 def margins(over: Pairs, Y: np.ndarray) -> np.ndarray:
     """T_k K_ij (m,) of K = Y Y'."""
-    return over.signs * np.einsum("kr,kr->k", Y[over.i], Y[over.j])
+    return over.signs * row_products(Y, np.column_stack([over.i, over.j]))
 
 
 def positive_eigenpairs(

@@ -3,7 +3,8 @@
     min_K  D(K, K0) + C sum_c w_c max(0, tr(K C_c))        loss="hinge", the default
     min_K  D(K, K0)   s.t.  tr(K C_c) <= 0                 loss="hard"
 
-    tr(K C_c) = gamma d_K(i, j) - d_K(i, k)   for an answer that j is closer to i than k is
+    tr(K C_c) = gamma d_K(i, j) - d_K(i, k)   for an answer that j is closer to i than k is;
+                                              gamma is the margin
 
 D is the log-det divergence and d_K a squared kernel distance (logdet.py has the whole list). K0 is
 taken in units of its mean squared distance, so C and the bounds on pairs have no unit.
@@ -26,11 +27,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from likewise.constraints import Constraints, check_constraints
+from likewise.constraints import Constraints, check_constraints, check_strength
 from likewise.evaluation import ahead_of_first, answer_credits, select
 from likewise.kernel_learning.logdet import Learned, learn_from_answers, violated_answers
 from likewise.kernel_learning.starts import (
-    check_strength,
     fit_unit_start,
     takes_sparse,
 )
@@ -74,15 +74,16 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         How much broken answers cost beside moving the kernel. Raising it follows the answers more
         closely. None chooses by held-out answers, and takes 0.3 when under 20 can be held out. Not
         used by "hard" and "paper".
-    gamma : float, default=2.0
+    margin : float, default=2.0
         How many times larger the squared distance to the odd one must be. Raising it asks for more.
     bounds : tuple of two floats, default=(0.1, 1.6)
         Squared distances that must-links should not exceed and cannot-links should reach, in units
         of the starting kernel's mean squared distance.
-    share : float, default=0.99
-        Share of the starting kernel that is kept. Raising it keeps finer directions and costs time.
+    n_components : float in (0, 1] or int, default=0.99
+        Share of the starting kernel that is kept, or how many directions of it. Raising it keeps
+        finer directions and costs time.
     rank_by : {"trace", "frobenius"}, default="trace"
-        What is shared. "frobenius" is printed in the paper and keeps far too few directions.
+        What the share is of. "frobenius" is printed in the paper and keeps far too few directions.
     n_landmarks : int or None, default=None
         Rows that stand for all in the starting kernel. None takes all up to 2,000 rows and 1,000
         beyond.
@@ -140,9 +141,9 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         start="gaussian",
         loss="hinge",
         C=None,
-        gamma=2.0,
+        margin=2.0,
         bounds=BOUNDS,
-        share=0.99,
+        n_components=0.99,
         rank_by="trace",
         n_landmarks=None,
         tol=1e-4,
@@ -152,9 +153,9 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.start = start
         self.loss = loss
         self.C = C
-        self.gamma = gamma
+        self.margin = margin
         self.bounds = bounds
-        self.share = share
+        self.n_components = n_components
         self.rank_by = rank_by
         self.n_landmarks = n_landmarks
         self.tol = tol
@@ -187,7 +188,7 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         start = fit_unit_start(
             self.start,
             X,
-            share=self.share,
+            n_components=self.n_components,
             by=self.rank_by,
             n_landmarks=self.n_landmarks,
             forced=answers.touched_rows(),
@@ -202,7 +203,7 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.metric_, self.duals_ = fitted.metric, fitted.answer_duals(answers.n_answers)
         self.divergence_, self.n_iter_ = fitted.divergence, fitted.n_iter
         is_violated = violated_answers(
-            start.Y @ fitted.root, answers, gamma=self.gamma, sq_bounds=self.bounds, tol=BROKEN
+            start.Y @ fitted.root, answers, margin=self.margin, sq_bounds=self.bounds, tol=BROKEN
         )
         self.violated_ = np.flatnonzero(is_violated)
         self.n_answers_used_ = int(np.count_nonzero(answers.weights > 0))
@@ -243,8 +244,8 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.loss not in LOSSES:
             raise ValueError(f"loss={self.loss!r} is unknown. Use one of {', '.join(LOSSES)}.")
         check_strength("C", self.C)
-        if not self.gamma >= 1:
-            raise ValueError(f"gamma={self.gamma} must be >= 1: the odd one is no closer.")
+        if not self.margin >= 1:
+            raise ValueError(f"margin={self.margin} must be >= 1: the odd one is no closer.")
         near, far = self.bounds
         if not 0 < near <= far:
             raise ValueError(f"bounds={self.bounds} must be (near, far) with 0 < near <= far.")
@@ -293,7 +294,7 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             answers,
             C=C,
             sq_bounds=self.bounds,
-            gamma=self.gamma,
+            margin=self.margin,
             loss=LOSSES[self.loss],
             tol=tol,
             max_iter=self.max_iter,

@@ -29,9 +29,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 
 from likewise.constraints import Constraints, check_constraints, warn_unused
+from likewise.evaluation import violated_on_average
 from likewise.kernels import choose_landmarks, kernel_function
 from likewise.maps import MAX_PASSES, LandmarkMap, by_map
-from likewise.numerics.pair_distances import differences
+from likewise.numerics.pair_distances import differences, mean_sq_distance
 from likewise.numerics.psd import CUTOFF, positive_part
 
 STARTS = ("rbf", "gaussian", "linear", "polynomial", "cosine")
@@ -61,10 +62,11 @@ class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     n_neighbors : int, default=8
         Landmarks that a row is a combination of. Raising it smooths.
     cut : float, default=1e-3
-        Eigenvalues below this share of the largest are left out. Raising it keeps fewer directions.
+        Eigenvalues below this part of the largest are left out: no share of the spectrum, as
+        ``n_components`` is elsewhere. Raising it keeps fewer directions.
     floor : float, default=1e-3
         Least D_r, as a share of the largest. Raising it keeps weights more even.
-    n_iter : int, default=1
+    n_passes : int, default=1
         Times the map is made, 100 at most; beyond 1 nearest landmarks are chosen anew in the
         learned space.
     random_state : int, RandomState instance or None, default=None
@@ -82,7 +84,11 @@ class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         Rows of X that are landmarks.
     map_ : LandmarkMap
         Coordinates for any rows.
+    violated_ : ndarray of int
+        Positions of the answers that the learned space violates: must-links farther apart and
+        cannot-links closer than landmarks are on average, triples in the wrong order.
     n_answers_used_ : int
+        Answers of weight > 0 of the kinds it uses.
     n_features_in_ : int
 
     References
@@ -111,7 +117,7 @@ class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         n_neighbors=8,
         cut=1e-3,
         floor=1e-3,
-        n_iter=1,
+        n_passes=1,
         random_state=None,
     ):
         self.start = start
@@ -121,7 +127,7 @@ class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.n_neighbors = n_neighbors
         self.cut = cut
         self.floor = floor
-        self.n_iter = n_iter
+        self.n_passes = n_passes
         self.random_state = random_state
 
     def fit(self, X, y=None, *, constraints=None):
@@ -142,8 +148,9 @@ class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self._check_settings()
         X = by_map.validate(self, X, reset=True)
         answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
-        used = ("must_link", "cannot_link", "odd_one_out", "closer")
-        self.n_answers_used_ = warn_unused(self, answers, used=used if self.contrast else used[:1])
+        kinds = ("must_link", "cannot_link", "odd_one_out", "closer")
+        used = kinds if self.contrast else kinds[:1]
+        self.n_answers_used_ = warn_unused(self, answers, used=used)
         touched = answers.touched_rows()
         self.landmarks_ = choose_landmarks(
             X,
@@ -166,8 +173,10 @@ class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         if len(near.pairs) or len(far.pairs):
             self.weights_ = weigh_directions(self.eigenvalues_, self.spread_, apart, self.floor)
         self.map_ = replace(
-            start, coordinates=start.coordinates * self.weights_, n_passes=self.n_iter
+            start, coordinates=start.coordinates * self.weights_, n_passes=self.n_passes
         )
+        sq_mean = mean_sq_distance(self.map_.coordinates)
+        self.violated_ = violated_on_average(self.map_, X, answers, sq_mean, used)
         self._n_features_out = self.map_.n_directions
         return self
 
@@ -187,8 +196,8 @@ class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         for name, least in (("n_landmarks", 1), ("n_neighbors", 1)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name}={getattr(self, name)} must be at least {least}.")
-        if not 1 <= self.n_iter <= MAX_PASSES:
-            raise ValueError(f"n_iter={self.n_iter} must be between 1 and {MAX_PASSES}.")
+        if not 1 <= self.n_passes <= MAX_PASSES:
+            raise ValueError(f"n_passes={self.n_passes} must be between 1 and {MAX_PASSES}.")
         for name in ("cut", "floor"):
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must be in [0, 1[.")

@@ -8,6 +8,7 @@ and so has the linear kernel: the features, turned to their principal axes.
 """
 
 from collections.abc import Callable, Sequence
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy.sparse import issparse
 
 from likewise.kernels import choose_landmarks, kernel_function
 from likewise.maps import DiffusionMap, LinearMap, NystromMap, diffusion_map
+from likewise.numerics.pair_distances import mean_sq_distance
 from likewise.numerics.psd import Measure, positive_part
 
 ALL_ROWS = 2000  # up to this many rows all are landmarks
@@ -27,7 +29,7 @@ def fit_start(
     start: str | Callable,
     X,
     *,
-    share: float = 0.99,
+    n_components: float = 0.99,
     by: Measure = "trace",
     n_landmarks: int | None = None,
     forced: Sequence[int] | np.ndarray = (),
@@ -42,10 +44,12 @@ def fit_start(
         As for `likewise.kernels.kernel_function`; "coordinates" takes X itself as it is.
     X : array-like or CSR of shape (n, d)
         Training rows; for "precomputed" their kernel (n, n).
-    share : float, default=0.99
-        Share of the spectrum of the landmarks' kernel to keep. Raising it keeps more directions.
+    n_components : float in (0, 1] or int, default=0.99
+        Share of the spectrum of the landmarks' kernel to keep, or how many leading directions.
+        Diffusion and coordinates that are given have no spectrum here, and keep all unless an int
+        is given. Raising it keeps more directions.
     by : {"trace", "frobenius"}, default="trace"
-        What is shared: amid2015 prints the second, its code does the first.
+        What the share is of: amid2015 prints the second, its code does the first.
     n_landmarks : int, default=None
         None takes all rows up to 2,000, and 1,000 of them beyond.
     forced : sequence of int, default=()
@@ -55,13 +59,29 @@ def fit_start(
     **settings
         Of the named kernel.
     """
+    if isinstance(n_components, Integral):
+        whole = fit_start(
+            start,
+            X,
+            n_components=1.0,
+            n_landmarks=n_landmarks,
+            forced=forced,
+            random_state=random_state,
+            **settings,
+        )
+        return keep_leading(whole, int(n_components))
+    if not 0 < n_components <= 1:
+        raise ValueError(
+            f"n_components={n_components} is no share. Use one in (0, 1], or a whole number of "
+            "directions."
+        )
     if start == "diffusion":
         return diffusion_map(X, **settings)
     if start == "coordinates":
         return LinearMap(np.eye(X.shape[1]))
     n = X.shape[0]
     if start == "linear" and X.shape[1] < n and not issparse(X):
-        return _principal_axes(X, share, by)
+        return _principal_axes(X, n_components, by)
     n_landmarks = (n if n <= ALL_ROWS else N_LANDMARKS) if n_landmarks is None else n_landmarks
     if n_landmarks >= n:
         chosen = np.arange(n)
@@ -71,13 +91,13 @@ def fit_start(
         chosen = choose_landmarks(rows, n_landmarks, forced=forced, random_state=random_state)
     if start == "precomputed":
         kernel = kernel_function(start, X)
-        part = positive_part(np.asarray(X)[np.ix_(chosen, chosen)], share=share, by=by)
+        part = positive_part(np.asarray(X)[np.ix_(chosen, chosen)], share=n_components, by=by)
         whitening = np.zeros((n, len(part.values)))  # a new row brings its values with all rows
         whitening[chosen] = part.vectors / np.sqrt(part.values)
         return NystromMap(kernel, np.empty((0, n)), whitening, part.negative_share)
     landmarks = X if len(chosen) == n else X[chosen]
     kernel = kernel_function(start, landmarks, **settings)  # widths by all rows take n^2 distances
-    part = positive_part(kernel(landmarks, landmarks), share=share, by=by)
+    part = positive_part(kernel(landmarks, landmarks), share=n_components, by=by)
     whitening = part.vectors / np.sqrt(part.values)
     return NystromMap(kernel, landmarks, whitening, part.negative_share)
 
@@ -92,8 +112,7 @@ def fit_unit_start(start: str | Callable, X, **settings: Any) -> UnitStart:
     """`fit_start`, with the coordinates of X in units of their mean squared distance."""
     start_map = fit_start(start, X, **settings)
     Y = start_map.transform(X, dtype=np.float64)
-    sq_unit = 2 * Y.var(axis=0).sum()
-    sq_unit = sq_unit if sq_unit > 0 else 1.0
+    sq_unit = mean_sq_distance(Y)
     return UnitStart(start_map, Y / np.sqrt(sq_unit), sq_unit)
 
 
@@ -102,17 +121,11 @@ def takes_sparse(estimator) -> bool:
     return estimator.start != "precomputed"
 
 
-def check_strength(name: str, value: float | None) -> None:
-    """A setting that is chosen by held-out answers unless it is given."""
-    if value is not None and not value > 0:
-        raise ValueError(f"{name}={value} must be > 0. Leave it out to have it chosen.")
-
-
-def keep_leading(start: StartMap, rank: int) -> StartMap:
-    """The same coordinates, the leading `rank` of them."""
-    if rank < 1:
-        raise ValueError(f"rank={rank} leaves no direction. Use 1 or more.")
-    return start.times(np.eye(start.n_directions)[:, :rank])
+def keep_leading(start: StartMap, n_components: int) -> StartMap:
+    """The same coordinates, so many of the leading ones."""
+    if n_components < 1:
+        raise ValueError(f"n_components={n_components} leaves no direction. Use 1 or more.")
+    return start.times(np.eye(start.n_directions)[:, :n_components])
 
 
 def _principal_axes(X: np.ndarray, share: float, by: Measure) -> LinearMap:

@@ -1,19 +1,19 @@
 """ITML: the metric nearest to Euclid under which must-links are near and cannot-links far.
 
-    min_{M, t}  D(M, I) + gamma sum_c w_c D(t_c, b_c),    D(M, I) = tr M - log det M - d,
+    min_{M, t}  D(M, I) + C sum_c w_c D(t_c, b_c),    D(M, I) = tr M - log det M - d,
                                                           D(t, b) = t / b - log(t / b) - 1
     v'Mv <= t_c,  b_c = near   for every must-link difference v
     v'Mv >= t_c,  b_c = far    for every cannot-link difference v
 
 near and far are squared distances, w_c is the weight of an answer, t_c the target it gets in the
-end; with gamma = inf every target is its bound. Each pair has a dual >= 0, and always
+end; with C = inf every target is its bound. Each pair has a dual >= 0, and always
 
-    inv(M) = I + sum_c sign_c dual_c vv'    and    1 / t_c = 1 / b_c - sign_c dual_c / (gamma w_c),
+    inv(M) = I + sum_c sign_c dual_c vv'    and    1 / t_c = 1 / b_c - sign_c dual_c / (C w_c),
 
 so one step changes one dual until v'Mv = t_c, or the dual is 0: an exact Bregman projection.
 
-Reference: davis2007, algorithm 1. We differ from it in the step for gamma != 1 (the printed one
-is not a projection; ours agrees with an interior-point solver), in a new random order in every
+Reference: davis2007, algorithm 1. We differ from it in the step for C (its gamma) != 1 (the printed
+one is not a projection; ours agrees with an interior-point solver), in a new random order in every
 sweep (a fixed one needs many times the sweeps), in the bounds (default_bounds; its percentiles 5
 and 95 ask more of cannot-links and less of must-links, and gave worse clusters), and in the
 stopping rule, which is about the distances and not about the duals.
@@ -27,11 +27,13 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from likewise.constraints import check_constraints, warn_unused
+from likewise.constraints import check_constraints, check_strength, warn_unused
+from likewise.evaluation import violated_by_bounds
 from likewise.maps import LinearMap, by_map
 from likewise.numerics.logdet import sweep_pairs
 from likewise.numerics.pair_distances import (
     differences,
+    mean_sq_distance,
     pair_sq_distances,
     percentile_bounds,
     sample_sq_distances,
@@ -51,14 +53,14 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    gamma : float, default=1.0
+    C : float, default=1.0
         How much a pair that misses its bound costs beside moving the metric. Raising it follows
-        the pairs more closely; ``np.inf`` makes them hard. An answer of weight w has gamma w, so
+        the pairs more closely; ``np.inf`` makes them hard. An answer of weight w has C w, so
         weight 2 is the same answer twice, and weight 0 leaves it out.
     bounds : tuple of two floats, "percentiles" or None, default=None
         Squared distances (near, far) that must-links should not exceed and cannot-links should
-        reach. None takes 0.4 of the mean squared distance of rows for far, and for near half of
-        that or the 1st percentile, if it is less; "percentiles" takes the 5th and 95th, as the
+        reach, in units of the mean squared distance of rows. None takes 0.4 for far, and for near
+        0.2 or the 1st percentile, if it is less; "percentiles" takes the 5th and 95th, as the
         paper does. Moving them apart asks more of every pair.
     tol : float, default=1e-3
         Stop after a sweep in which no squared distance was further than this share from where
@@ -82,9 +84,11 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         How hard each answer of the constraints pulls, in their order; 0 for an answer that is
         satisfied without pulling, and for those that take no part.
     bounds_ : tuple of two floats
-        The squared distances (near, far) used.
+        The squared distances (near, far) used, in units of the mean squared distance of rows.
+    violated_ : ndarray of int
+        Positions of the pairs beyond their bounds under the learned metric.
     n_answers_used_ : int
-        Pairs that took part: of weight > 0, between rows that differ.
+        Pairs of weight > 0.
     n_iter_ : int
         Sweeps made.
     n_features_in_ : int
@@ -104,8 +108,8 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     >>> import numpy as np
     >>> from likewise import ITML, Constraints
     >>> X = np.array([[0.0, 0.0], [0.0, 3.0], [1.0, 0.0], [1.0, 3.0]])
-    >>> told = Constraints(n_samples=4, must_link=[(0, 1)], cannot_link=[(0, 2)])
-    >>> itml = ITML(bounds=(1.0, 9.0), gamma=np.inf).fit(X, constraints=told)
+    >>> answers = Constraints(n_samples=4, must_link=[(0, 1)], cannot_link=[(0, 2)])
+    >>> itml = ITML(bounds=(0.2, 1.8), C=np.inf).fit(X, constraints=answers)  # mean: 5
     >>> np.abs(itml.transform(X).round(6))
     array([[0., 0.],
            [0., 1.],
@@ -116,14 +120,14 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        gamma=1.0,
+        C=1.0,
         bounds=None,
         tol=1e-3,
         max_iter=1000,
         warm_start=False,
         random_state=None,
     ):
-        self.gamma = gamma
+        self.C = C
         self.bounds = bounds
         self.tol = tol
         self.max_iter = max_iter
@@ -148,11 +152,11 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         start = getattr(self, "duals_", np.empty(0)) if self.warm_start else np.empty(0)
         X = by_map.validate(self, X, reset=True)
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
-        warn_unused(self, constraints, used=("must_link", "cannot_link"))
-        if not self.gamma > 0:
-            raise ValueError(f"gamma={self.gamma} must be > 0. Try 1, or np.inf for hard pairs.")
+        n_used = warn_unused(self, constraints, used=("must_link", "cannot_link"))
+        check_strength("C", self.C, way_out="Try 1, or np.inf for hard pairs.")
         rng = check_random_state(self.random_state)
-        near, far = self._find_bounds(X, rng)
+        sq_unit = mean_sq_distance(X)
+        near, far = self._sq_bounds(X, sq_unit, rng)
 
         pairs, sign = constraints.signed_pairs()
         answers = constraints.positions("must_link", "cannot_link")
@@ -169,7 +173,7 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             pairs,
             sign,
             np.where(sign > 0, near, far),
-            self.gamma * constraints.weights[answers],
+            self.C * constraints.weights[answers],
             start=np.pad(start, (0, max(0, constraints.n_answers - len(start))))[answers],
             tol=self.tol,
             max_iter=self.max_iter,
@@ -178,21 +182,22 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if not fitted.converged:
             warnings.warn(
                 f"ITML stopped at max_iter={self.max_iter} before every pair settled. Raise "
-                "max_iter or tol, or lower gamma: the pairs may contradict each other.",
+                "max_iter or tol, or lower C: the pairs may contradict each other.",
                 ConvergenceWarning,
             )
         self.metric_, self.n_iter_ = fitted.metric, fitted.n_iter
         self.duals_ = np.zeros(constraints.n_answers)
         self.duals_[answers] = fitted.duals
-        self.bounds_ = (near, far)
-        self.n_answers_used_ = len(answers)
+        self.bounds_ = near / sq_unit, far / sq_unit
+        self.n_answers_used_ = n_used
         self.map_ = LinearMap(symmetric_root(self.metric_).T)
+        self.violated_ = violated_by_bounds(self.map_, X, constraints, (near, far))
         self._n_features_out = self.map_.n_directions
         return self
 
     transform = by_map.transform
 
-    def _find_bounds(self, X, rng) -> tuple[float, float]:
+    def _sq_bounds(self, X, sq_unit: float, rng) -> tuple[float, float]:
         if self.bounds is None:
             return default_bounds(X, rng)
         if isinstance(self.bounds, str):
@@ -204,10 +209,10 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         near, far = self.bounds
         if not 0 < near <= far < np.inf:
             raise ValueError(
-                f"bounds={self.bounds} must be squared distances with 0 < near <= far. "
-                "Leave it None to take them from the data."
+                f"bounds={self.bounds} must be (near, far) with 0 < near <= far, in units of the "
+                "mean squared distance. Leave it None to take them from the data."
             )
-        return float(near), float(far)
+        return near * sq_unit, far * sq_unit
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -228,7 +233,7 @@ def project_onto_pairs(
     pairs: np.ndarray,  # (m, 2) into rows; no two rows of a pair are the same
     sign: np.ndarray,  # (m,) +1.0 must-link, -1.0 cannot-link
     sq_bounds: np.ndarray,  # (m,) > 0
-    strengths: np.ndarray,  # (m,) > 0: gamma times weight, inf for hard
+    strengths: np.ndarray,  # (m,) > 0: C times weight, inf for hard
     *,
     start: np.ndarray,  # (m,) duals to start from
     tol: float,

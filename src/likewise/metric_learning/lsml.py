@@ -34,6 +34,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 
 from likewise.constraints import check_constraints, warn_unused
+from likewise.evaluation import violated_answers
 from likewise.maps import LinearMap, by_map
 from likewise.metric_learning.factors import descend, span
 from likewise.numerics.psd import symmetric_root
@@ -67,8 +68,10 @@ class LSML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The optimum is at least ``objective_[-1] * (1 - gap_)``.
     n_iter_ : int
         Iterations, at least 1.
+    violated_ : ndarray of int
+        Positions of the answers whose order the learned distances do not have.
     n_answers_used_ : int
-        Answers of the kinds closer and odd_one_out; 0 where they say nothing.
+        Answers of weight > 0, of the kinds closer and odd_one_out.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
 
@@ -119,7 +122,7 @@ class LSML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if not self.prior_weight > 0:
             raise ValueError(f"prior_weight={self.prior_weight} must be > 0. Try 1e-5 for little.")
         root = prior_root(self.prior, X.shape[1])
-        n_used = warn_unused(self, constraints, used=("odd_one_out", "closer"))
+        self.n_answers_used_ = warn_unused(self, constraints, used=("odd_one_out", "closer"))
         smaller, larger, answers = constraints.distance_inequalities()
         weights = constraints.weights[answers]
         u = (X[smaller[:, 0]].astype(np.float64) - X[smaller[:, 1]]) @ root.T
@@ -135,11 +138,10 @@ class LSML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 max_iter=self.max_iter,
             )
         else:
-            if n_used:
+            if self.n_answers_used_:
                 warnings.warn(
                     "LSML keeps the prior: no answer of weight > 0 speaks of rows that differ."
                 )
-            n_used = 0
             fitted = Compared(np.eye(X.shape[1]), np.empty(0), 0.0, 0, converged=True)
         if not fitted.converged:
             warnings.warn(
@@ -150,8 +152,8 @@ class LSML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.metric_ = root.T @ fitted.metric @ root
         self.objective_, self.gap_ = fitted.objective, fitted.gap
         self.n_iter_ = max(1, fitted.n_iter)  # scikit-learn's contract has no zero
-        self.n_answers_used_ = n_used
         self.map_ = LinearMap(symmetric_root(self.metric_).T)
+        self.violated_ = violated_answers(self.map_.transform(X), constraints)
         self._n_features_out = self.map_.n_directions
         return self
 

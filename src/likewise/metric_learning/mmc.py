@@ -36,9 +36,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 
 from likewise.constraints import check_constraints, warn_unused
+from likewise.evaluation import violated_on_average
 from likewise.maps import LinearMap, by_map
 from likewise.metric_learning.factors import descend, span
 from likewise.metric_learning.shrinkage import check_shrinkage, shrink
+from likewise.numerics.pair_distances import mean_sq_distance
 from likewise.numerics.psd import symmetric_root
 
 
@@ -78,8 +80,11 @@ class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The optimum is at most ``objective_[-1] * (1 + gap_)``.
     n_iter_ : int
         Iterations, at least 1.
+    violated_ : ndarray of int
+        Positions of the must-links farther apart and the cannot-links closer, under the learned
+        metric, than rows are on average.
     n_answers_used_ : int
-        Must-links and cannot-links. 0 where one of the kinds is missing: then the identity is kept.
+        Must-links and cannot-links of weight > 0.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
 
@@ -127,12 +132,12 @@ class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X = by_map.validate(self, X, reset=True)
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
         check_shrinkage(self.shrinkage)
-        n_used = warn_unused(self, constraints, used=("must_link", "cannot_link"))
+        self.n_answers_used_ = warn_unused(self, constraints, used=("must_link", "cannot_link"))
         pairs, sign = constraints.signed_pairs()
         weights = constraints.weights[constraints.positions("must_link", "cannot_link")]
         diffs = X[pairs[:, 0]].astype(np.float64) - X[pairs[:, 1]]
-        told = (weights > 0) & diffs.any(axis=1)
-        near, far = told & (sign > 0), told & (sign < 0)
+        is_used = (weights > 0) & diffs.any(axis=1)
+        near, far = is_used & (sign > 0), is_used & (sign < 0)
         if near.any() and far.any():
             spread = spread_diagonal if self.diagonal else spread_full
             scatter, n_effective = must_link_scatter(diffs[near], weights[near])
@@ -140,13 +145,12 @@ class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             fitted = spread(diffs[far], weights[far], scatter, tol=self.tol, max_iter=self.max_iter)
         else:
             fitted = Spread(np.eye(X.shape[1]), np.empty(0), 0.0, 0, converged=True)
-            if n_used:
+            if self.n_answers_used_:
                 missing = "cannot-link" if near.any() else "must-link"
                 warnings.warn(
                     f"MMC keeps the identity: no {missing} of weight > 0 joins rows that differ, "
                     "and it learns from both kinds."
                 )
-            n_used = 0
         if not fitted.converged:
             warnings.warn(
                 f"MMC stopped after {fitted.n_iter} iterations, proved only within "
@@ -154,9 +158,13 @@ class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 ConvergenceWarning,
             )
         self.metric_, self.objective_ = fitted.metric, fitted.objective
-        self.gap_, self.n_answers_used_ = fitted.gap, n_used
+        self.gap_ = fitted.gap
         self.n_iter_ = max(1, fitted.n_iter)  # scikit-learn's contract has no zero
         self.map_ = LinearMap(symmetric_root(self.metric_).T)
+        sq_mean = mean_sq_distance(self.map_.transform(X))
+        self.violated_ = violated_on_average(
+            self.map_, X, constraints, sq_mean, ("must_link", "cannot_link")
+        )
         self._n_features_out = self.map_.n_directions
         return self
 

@@ -17,9 +17,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from likewise.constraints import Constraints, check_constraints, warn_unused
+from likewise.evaluation import violated_on_average
 from likewise.maps import LinearMap, by_map
 from likewise.metric_learning.shrinkage import check_shrinkage, shrink
 from likewise.numerics.eigen import eigh
+from likewise.numerics.pair_distances import mean_sq_distance
 from likewise.numerics.partitions import cluster_means
 
 
@@ -43,8 +45,11 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     map_ : LinearMap
         ``transform`` for any rows: ``X @ map_.matrix``, the symmetric root of ``metric_``.
     n_chunklets_ : int
+    violated_ : ndarray of int
+        Positions of the must-links farther apart, under the learned metric, than rows are on
+        average.
     n_answers_used_ : int
-        Must-links. 0 where they say nothing, all rows they join being equal.
+        Must-links of weight > 0.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
 
@@ -101,9 +106,10 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 warnings.warn(
                     "RCA keeps the identity: no must-link of weight > 0 joins rows that differ."
                 )
-            self.n_answers_used_ = 0
             self.metric_, root = np.eye(X.shape[1]), np.eye(X.shape[1])
         self.map_ = LinearMap(root.T)
+        sq_mean = mean_sq_distance(self.map_.transform(X))
+        self.violated_ = violated_on_average(self.map_, X, constraints, sq_mean, ("must_link",))
         self._n_features_out = self.map_.n_directions
         return self
 

@@ -25,6 +25,15 @@ def pair_sq_distances(X: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     return sq_dists
 
 
+def mean_sq_distance(X: np.ndarray) -> float:
+    """Mean of |x_i - x_j|^2 over all pairs of rows; 1 where all rows are the same.
+
+    It is twice the total variance. Bounds on distances are given in this unit.
+    """
+    sq_unit = 2 * float(X.var(axis=0, dtype=np.float64).sum())
+    return sq_unit if sq_unit > 0 else 1.0
+
+
 def sample_sq_distances(X: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
     """Squared distances of all pairs of rows, of a sample of them where they are many."""
     n_samples = len(X)

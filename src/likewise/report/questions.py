@@ -13,14 +13,14 @@ from likewise.report.view import SEED, View
 from likewise.selection import next_questions
 
 
-class Question(NamedTuple):
+class ShownQuestion(NamedTuple):
     """Two rows ("do they belong together?") or three ("which is the odd one out?"), and why."""
 
     rows: tuple[int, ...]
     why: str
 
 
-def check_questions(questions, n_rows: int) -> list[Question]:
+def check_questions(questions, n_rows: int) -> list[ShownQuestion]:
     """Tuples of rows, or anything that has ``rows`` and ``why``, as questions about rows of X."""
     checked = []
     for i, question in enumerate(questions):
@@ -29,25 +29,25 @@ def check_questions(questions, n_rows: int) -> list[Question]:
             raise ValueError(
                 f"questions[{i}] = {rows} must be two or three rows of X, which has {n_rows}."
             )
-        checked.append(Question(rows, getattr(question, "why", "")))
+        checked.append(ShownQuestion(rows, getattr(question, "why", "")))
     return checked
 
 
 def border_questions(
     view: View, constraints: Constraints | None, n_questions: int
-) -> list[Question]:
+) -> list[ShownQuestion]:
     """Pairs between clusters that no answer settles yet, the most doubtful first."""
     space = SimpleNamespace(transform=np.asarray, labels_=view.labels)
     constraints = Constraints(int(view.rows.max()) + 1) if constraints is None else constraints
     proposed = next_questions(
-        space,
         view.Z,
         constraints.restrict(view.rows),
         n_questions,
+        space=space,
         strategy="uncertainty",
         random_share=0,
         random_state=SEED,
     )
-    asked = [Question(tuple(map(int, view.rows[list(q.rows)])), q.why) for q in proposed]
+    asked = [ShownQuestion(tuple(map(int, view.rows[list(q.rows)])), q.why) for q in proposed]
     closure = constraints.closure()  # an answer about a row that is not in view may settle it
     return [question for question in asked if not closure.known([question.rows])[0]]

@@ -11,7 +11,7 @@ from likewise.evaluation import percent, satisfaction_report, satisfied_answers
 from likewise.evaluation.satisfaction import Satisfaction
 from likewise.report.drawing import bar, color_class, map_svg
 from likewise.report.markup import Markup, element, join
-from likewise.report.questions import Question
+from likewise.report.questions import ShownQuestion
 from likewise.report.row_cards import RowCards
 from likewise.report.view import (
     View,
@@ -243,7 +243,7 @@ def choice(report) -> Section:
     return Section("choice", "How the choice was made", join(parts))
 
 
-def next_questions(questions: Sequence[Question], cards: RowCards) -> Section:
+def next_questions(questions: Sequence[ShownQuestion], cards: RowCards) -> Section:
     """What an answer would help with most."""
     title = "What to ask next"
     if not questions:
@@ -303,7 +303,8 @@ def answer_lines(view: View, constraints: Constraints | None, positions: Sequenc
     place = {int(row): i for i, row in enumerate(view.rows[view.points])}
     lines = []
     for position in positions:
-        kind, (a, *others), *_ = constraints.answer(position)
+        answer = constraints.answer(position)
+        kind, (a, *others) = answer.kind, answer.points
         near, far = {
             "must_link": (others[:1], []),
             "cannot_link": ([], others),
@@ -356,7 +357,8 @@ def _values(view: View, cluster: int, rows: Sequence[int], cards: RowCards) -> M
 
 
 def _answer(constraints: Constraints, position: int, cards: RowCards, *extra: Markup) -> Markup:
-    kind, rows, *_, annotator, _ = constraints.answer(position)
+    answer = constraints.answer(position)
+    kind, rows, annotator = answer.kind, answer.points, answer.annotator
     first, *between = WORDS[kind].split("{")
     words: list[object] = [first]
     for part in between:

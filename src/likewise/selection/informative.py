@@ -36,7 +36,7 @@ from likewise.constraints import (
     informativeness,
 )
 from likewise.metric_learning import ITML
-from likewise.numerics.pair_distances import pair_sq_distances
+from likewise.numerics.pair_distances import mean_sq_distance, pair_sq_distances
 from likewise.numerics.psd import positive_part
 from likewise.progress import track
 from likewise.selection.pool import (
@@ -116,7 +116,7 @@ def select_constraints(
     exact: bool = False,
     patience: int | None = 3,
     init=None,
-    gamma: float = 1.0,
+    C: float = 1.0,
     bounds=None,
     random_state=None,
     n_jobs: int | None = None,
@@ -148,10 +148,11 @@ def select_constraints(
         them. None always chooses ``n_select``.
     init : array-like of shape (n_clusters, n_features), default=None
         Centers that every k-means starts from. None takes those of k-means on X, best of ten.
-    gamma : float, default=1.0
+    C : float, default=1.0
         What a missed bound costs, as in `ITML`. Raising it follows the chosen pairs more closely.
     bounds : tuple of two floats, "percentiles" or None, default=None
-        Squared distances asked of must-links and cannot-links, as in `ITML`.
+        Squared distances asked of must-links and cannot-links, in units of the mean squared
+        distance, as in `ITML`.
     random_state : int, RandomState instance or None, default=None
     n_jobs : int, default=None
         Candidates judged at a time, through joblib.
@@ -179,12 +180,13 @@ def select_constraints(
     rng = check_random_state(random_state)
     seed = int(rng.randint(2**31 - 1)) if not isinstance(random_state, int) else random_state
     check_settings(n_clusters, n_select, strategy, quality, patience, len(X))
-    near, far = ITML(gamma=gamma, bounds=bounds, random_state=seed).fit(X).bounds_
+    bounds = ITML(C=C, bounds=bounds, random_state=seed).fit(X).bounds_
+    near, far = mean_sq_distance(X) * np.array(bounds)
     usable = find_usable(X, pool)
     pairs, sign = pool.subset(usable).signed_pairs()
     sign, sq_bounds = sign.astype(np.float64), np.where(sign > 0, near, far)
     mean = X.mean(axis=0)
-    rows = make_pool(X - mean, pairs, sign, pool.weights[usable], sq_bounds, gamma)
+    rows = make_pool(X - mean, pairs, sign, pool.weights[usable], sq_bounds, C)
     centers = starting_centers(rows.X, mean, n_clusters, init, seed)
 
     before = cluster(rows, IDENTITY, centers)
@@ -219,7 +221,7 @@ def select_constraints(
     metric, labels = matrix_of(last.metric, rows.differences), last.clusters.labels
     if closure:
         constraints = implied_pairs(constraints)
-        itml = ITML(gamma=gamma, bounds=(near, far), random_state=seed)
+        itml = ITML(C=C, bounds=bounds, random_state=seed)
         metric = itml.fit(X, constraints=constraints).metric_
         labels = cluster_under(rows, metric, centers)
     return Selected(
@@ -297,7 +299,7 @@ def find_usable(X: np.ndarray, pool: Constraints) -> np.ndarray:
     """Positions of the pairs of weight > 0 between rows that differ; one warning for the others."""
     usable = pool.positions("must_link", "cannot_link")
     sq_dists = pair_sq_distances(X, pool.signed_pairs()[0])
-    same = sq_dists <= SAME_ROW * 2 * X.var(axis=0).sum()
+    same = sq_dists <= SAME_ROW * mean_sq_distance(X)
     usable = usable[~same & (pool.weights[usable] > 0)]
     if (n_left_out := pool.n_answers - len(usable)) > 0:
         warnings.warn(

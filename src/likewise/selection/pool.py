@@ -32,7 +32,7 @@ class Pool(NamedTuple):
     sign: np.ndarray  # (p,) +1.0 must-link, -1.0 cannot-link
     weights: np.ndarray  # (p,) > 0
     sq_bounds: np.ndarray  # (p,)
-    strengths: np.ndarray  # (p,) gamma times weight
+    strengths: np.ndarray  # (p,) C times weight
     differences: np.ndarray  # (p, d)
     along: np.ndarray  # (n, p) X @ differences'
     gram: np.ndarray  # (p, p) differences @ differences'
@@ -57,7 +57,7 @@ class Clusters(NamedTuple):
 IDENTITY = Metric(np.empty(0, dtype=np.int64), np.empty((0, 0)), np.empty(0))
 
 
-def make_pool(X, pairs, sign, weights, sq_bounds, gamma) -> Pool:
+def make_pool(X, pairs, sign, weights, sq_bounds, C) -> Pool:
     differences = X[pairs[:, 0]] - X[pairs[:, 1]]
     return Pool(
         X,
@@ -65,7 +65,7 @@ def make_pool(X, pairs, sign, weights, sq_bounds, gamma) -> Pool:
         sign,
         weights,
         sq_bounds,
-        gamma * weights,
+        C * weights,
         differences,
         X @ differences.T,
         differences @ differences.T,

@@ -22,9 +22,9 @@ farthest-first, which asks about outliers.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import combinations, islice
 from math import comb
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
@@ -48,21 +48,33 @@ MOST_LISTED = 100_000  # random questions that are listed one by one when draws 
 DRAWS = 50  # random questions drawn for each one wanted, since some are known
 
 
-class Question(NamedTuple):
-    """Two rows ("do they belong together?") or three ("which is the odd one out?")."""
+@dataclass(frozen=True)
+class Question:
+    """Two rows ("do they belong together?") or three ("which is the odd one out?").
+
+    Attributes
+    ----------
+    rows : tuple of int
+    score : float
+        The larger, the earlier to ask; only to be compared within a strategy.
+    strategy : str
+        What proposed it; "random" for those mixed in.
+    why : str
+        A sentence for people.
+    """
 
     rows: tuple[int, ...]
-    score: float  # larger first; only to be compared within a strategy
-    strategy: str  # "random" for those mixed in
+    score: float
+    strategy: str
     why: str
 
 
 def next_questions(
-    space,
     X,
     constraints: Constraints | None = None,
     n_questions: int = 10,
     *,
+    space=None,
     strategy: str = "expected-change",
     kind: str = "pairs",
     n_clusters: int | None = None,
@@ -74,15 +86,15 @@ def next_questions(
 
     Parameters
     ----------
-    space : fitted estimator with transform, or None
-        Where distances are taken: a learned space, a fitted :class:`GuidedClustering` (then with
-        its clusters), or None for X as it is.
     X : array-like or CSR of shape (n_samples, n_features)
     constraints : Constraints, default=None
         What has been answered. Questions that it answers or implies are not asked.
     n_questions : int, default=10
         Questions wanted. Fewer come back when fewer are left to ask. Raising it saves fits between
         batches, and each question knows less of the others' answers.
+    space : fitted estimator with transform, default=None
+        Where distances are taken: a learned space, or a fitted :class:`GuidedClustering` (then with
+        its clusters). None is X as it is.
     strategy : str, default="expected-change"
         "expected-change", "uncertainty", "farthest-first", "min-max" or "random".
     kind : "pairs" or "triples", default="pairs"
@@ -114,9 +126,9 @@ def next_questions(
     --------
     >>> from likewise import Constraints, next_questions
     >>> X = [[0.0], [0.1], [5.0], [9.9], [10.0]]
-    >>> told = Constraints(5, must_link=[(0, 1), (3, 4)], cannot_link=[(0, 3)])
-    >>> found = next_questions(None, X, told, 1, n_clusters=2, random_share=0, random_state=0)
-    >>> 2 in found[0].rows
+    >>> answers = Constraints(5, must_link=[(0, 1), (3, 4)], cannot_link=[(0, 3)])
+    >>> asked = next_questions(X, answers, 1, n_clusters=2, random_share=0, random_state=0)
+    >>> 2 in asked[0].rows
     True
     """
     numbers = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
