@@ -9,7 +9,13 @@ from likewise.cluster.mean_shift import KernelMeanShift
 from likewise.cluster.medoids import Medoids, exact_medoids, swap_medoids
 from likewise.cluster.mpck_means import MPCKMeans
 from likewise.cluster.pck_means import PCKMeans
-from likewise.cluster.propagation import GraphPropagation
+from likewise.cluster.propagation import (
+    GraphPropagation,
+    Known,
+    known_components,
+    solve_walks,
+    spread_memberships,
+)
 from likewise.cluster.resolutions import Resolutions, resolutions
 
 __all__ = [
@@ -19,6 +25,7 @@ __all__ = [
     "KMedoids",
     "KernelKMeans",
     "KernelMeanShift",
+    "Known",
     "MPCKMeans",
     "Medoids",
     "PCKMeans",
@@ -26,6 +33,9 @@ __all__ = [
     "choose_n_clusters",
     "exact_medoids",
     "kernel_affinity",
+    "known_components",
     "resolutions",
+    "solve_walks",
+    "spread_memberships",
     "swap_medoids",
 ]

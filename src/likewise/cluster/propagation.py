@@ -416,6 +416,15 @@ def spread_over(S: csr_array, Y: np.ndarray, *, alpha: float, tol: float) -> Spr
         F = solve_walks(S, memberships, alpha=alpha, tol=tol).X
 
 
+def spread_memberships(
+    W: csr_array, groups: np.ndarray, n_groups: int, *, alpha: float, tol: float
+) -> np.ndarray:
+    """Memberships (n, k) over a graph from known groups (n,), -1 for unknown; 0 out of reach."""
+    Y = one_hot(groups, n_groups)
+    S, _ = normalized_adjacency(W)
+    return spread_over(S, Y / np.maximum(Y.sum(axis=0), 1), alpha=alpha, tol=tol).memberships
+
+
 def cluster_by_pairs(
     W: csr_array, known: Known, *, n_clusters: int, n_init: int, tol: float, rng
 ) -> np.ndarray:

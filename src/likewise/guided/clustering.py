@@ -1,11 +1,14 @@
 """Cluster rows by a few answers: the estimator that chooses everything else.
 
-space   = the features as they are, unless held-out answers prefer a learned space (spaces.py)
-labels  = k-means in that space, with a price on every violated pair
-both again, without the doubtful answers, which the others contradict
+Where answers name the group of some rows (labels, clicks): memberships spread over neighbor graphs
+of the features and of learned spaces, if the groups follow the data at all (known_groups.py).
+Elsewhere:
+    space   = the features as they are, unless held-out answers prefer a learned space (spaces.py)
+    labels  = k-means in that space, with a price on every pair that it violates (outcome.py)
+Both again, without the doubtful answers, which the others contradict.
 """
 
-import warnings
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -16,20 +19,28 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.cluster import KMeans
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from likewise.cluster import PCKMeans, choose_n_clusters
+from likewise.cluster import choose_n_clusters
 from likewise.cluster.checks import check_enough_rows
 from likewise.constraints import Constraints, check_constraints, fit_and_label
 from likewise.evaluation import fit_keywords, satisfaction_score, satisfied_answers
 from likewise.guided.account import GuidedReport
+from likewise.guided.known_groups import groups_of
+from likewise.guided.outcome import (
+    Outcome,
+    Placed,
+    place,
+    share_by_centers,
+    share_by_neighbors,
+    spread_groups,
+)
 from likewise.guided.preparation import PREPARATIONS, fit_reducer, fit_scaler, preparation_map
 from likewise.guided.spaces import Choice, choose_space
+from likewise.kernels import sq_distances
 from likewise.maps import ChainedMap, Map, as_map, by_map
-from likewise.numerics.threads import one_thread_if_small
 from likewise.scale.blocks import Blocks, as_blocks, is_blockwise
 from likewise.scale.k_means import nearest_centers
 from likewise.scale.learning import sample_rows
@@ -37,7 +48,6 @@ from likewise.scale.learning import sample_rows
 TRIAL_ROWS = 600  # rows that candidates are tried on, beside those that answers touch
 TRIAL_ANSWERS = 500  # drawn at random to choose by, if there are more
 FIT_ROWS = 10_000  # rows that are learned from and clustered; the others go to the nearest center
-PRICE = 0.5  # of a violated pair, in half mean squared distances
 
 
 class GuidedClustering(
@@ -75,6 +85,12 @@ class GuidedClustering(
     n_clusters_ : int
     cluster_centers_ : ndarray of shape (n_clusters, n_directions)
         In the learned space.
+    anchors_ : ndarray of shape (n_anchors, n_directions) or None
+        Where answers name groups: the rows, in the learned space, that these were spread over.
+    anchor_memberships_ : ndarray of shape (n_anchors, n_clusters) or None
+        Their memberships, which other rows take from the nearest of them.
+    membership_unit_ : float
+        Squared distance in which memberships by distances to centers are measured.
     learner_ : estimator or None
         The fitted learner; None when the features are used as they are.
     map_ : ChainedMap
@@ -179,27 +195,28 @@ class GuidedClustering(
         prepared = preparation_map(self.scaler_, self.reducer_, X.shape[1])
         X_fit, sampled = prepared.transform(X_rows), answers.restrict(rows)
 
-        choice = self._choose(X_fit, sampled, seed)
-        self.learner_ = choice.learner
-        Z = self._learn(X_fit, sampled)
-        counted = choose_n_clusters(Z, sampled, self.n_clusters, random_state=seed)
-        self.n_clusters_ = counted.n_clusters
-        placed = place(Z, sampled, self.n_clusters_, n_init=self.n_init, seed=seed)
-        satisfied = satisfied_answers(Z, sampled, placed.labels)
-        self.doubts_ = 1 - choice.credits
-        self.doubtful_ = rank_doubtful(choice.credits, satisfied, self.pulls_)
-        if len(self.doubtful_):
-            trusted = np.delete(np.arange(sampled.n_answers), self.doubtful_)
-            Z = self._learn(X_fit, sampled, trusted)
-            placed = place(Z, sampled.subset(trusted), self.n_clusters_, self.n_init, seed)
-            satisfied = satisfied_answers(Z, sampled, placed.labels)
+        groups = groups_of(sampled, self.n_clusters) if self.learner == "auto" else None
+        if groups is None:
+            outcome = self._cluster_in_space(X_fit, sampled, seed)
+        else:
+            outcome = spread_groups(X_fit, sampled, groups, n_init=self.n_init, seed=seed)
+        choice, Z = outcome.choice, outcome.Z
+        self.learner_, self.n_clusters_ = outcome.learner, len(outcome.centers)
+        satisfied = satisfied_answers(Z, sampled, outcome.labels)
         before = place(X_fit, Constraints(len(rows)), self.n_clusters_, self.n_init, seed)
 
-        self.cluster_centers_ = placed.centers
+        self.cluster_centers_ = outcome.centers
+        self.anchors_, self.anchor_memberships_ = outcome.anchors, outcome.anchor_memberships
+        self.membership_unit_ = float(sq_distances(Z, outcome.centers).min(axis=1).mean() / 2)
+        self.pulls_, self.doubtful_ = outcome.pulls, outcome.doubtful
+        self.doubts_ = 1 - choice.credits
         learned = () if self.learner_ is None else (as_map(self.learner_),)
         self.map_ = ChainedMap((prepared, *learned))
         self._n_features_out = Z.shape[1]
-        self.labels_ = self._complete(X, rows, placed, self.map_)
+        self.labels_ = outcome.labels
+        if len(rows) < X.shape[0]:
+            self.labels_ = self._label(X)
+            self.labels_[rows] = outcome.labels
         self.violated_ = np.flatnonzero(satisfied == 0)
         self.n_answers_used_ = int(np.count_nonzero(answers.weights > 0))
         self.report_ = GuidedReport(
@@ -213,10 +230,10 @@ class GuidedClustering(
             trial_errors=choice.errors,
             chosen=choice.chosen,
             why=choice.why,
-            why_n_clusters=counted.why,
+            why_n_clusters=outcome.why_n_clusters,
             labels_before=self._complete(X, rows, before, prepared),
             satisfied_before=satisfaction_score(X_fit, sampled, before.labels),
-            satisfied=satisfaction_score(Z, sampled, placed.labels),
+            satisfied=satisfaction_score(Z, sampled, outcome.labels),
             n_doubtful=len(self.doubtful_),
             conflicts=np.array([conflict.message for conflict in answers.conflicts()], dtype=str),
         )
@@ -253,8 +270,37 @@ class GuidedClustering(
         labels : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
+        return self._label(
+            as_blocks(X if is_blockwise(X) else by_map.validate(self, X, reset=False))
+        )
+
+    def predict_proba(self, X):
+        """Memberships of each row: shares of the clusters that sum to 1.
+
+        Where answers name the groups of some rows, they are those of the nearest rows of ``fit``,
+        calibrated on known rows that were held out; elsewhere they follow the distances to the
+        centers, and are not calibrated.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n_samples, n_features)
+            Or rows in blocks, as for ``fit``.
+
+        Returns
+        -------
+        memberships : ndarray of shape (n_samples, n_clusters)
+        """
+        check_is_fitted(self)
         X = as_blocks(X if is_blockwise(X) else by_map.validate(self, X, reset=False))
-        return self._nearest(X, self.cluster_centers_, self.map_)
+        Z = X.map(self.map_.transform, self._n_features_out)
+        if self.anchors_ is None or self.anchor_memberships_ is None:
+            centers, sq_unit = self.cluster_centers_, self.membership_unit_
+            share = partial(share_by_centers, centers=centers, sq_unit=sq_unit)
+        else:
+            anchors, memberships = self.anchors_, self.anchor_memberships_
+            share = partial(share_by_neighbors, anchors=anchors, memberships=memberships)
+        shares = Z.run(share, what="assigning rows", n_jobs=self.n_jobs)
+        return np.concatenate(list(shares))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -274,15 +320,22 @@ class GuidedClustering(
                 "Use a clusterer on its own."
             )
 
-    def _learn(self, X, answers: Constraints, trusted: np.ndarray | None = None) -> np.ndarray:
-        """Fit the learner on the trusted answers, keep their pulls, and map the rows."""
-        self.pulls_ = np.zeros(answers.n_answers)
-        if self.learner_ is None:
-            return X
-        trusted = np.arange(answers.n_answers) if trusted is None else trusted
-        self.learner_.fit(X, **fit_keywords(self.learner_, answers.subset(trusted)))
-        self.pulls_[trusted] = pulls_of(self.learner_)
-        return as_map(self.learner_).transform(X)
+    def _cluster_in_space(self, X, answers: Constraints, seed: int) -> Outcome:
+        """k-means in the space that held-out answers choose, again without the doubtful ones."""
+        choice = self._choose(X, answers, seed)
+        learned = learn(choice.learner, X, answers, np.arange(answers.n_answers))
+        counted = choose_n_clusters(learned.Z, answers, self.n_clusters, random_state=seed)
+        k = counted.n_clusters
+        placed = place(learned.Z, answers, k, n_init=self.n_init, seed=seed)
+        satisfied = satisfied_answers(learned.Z, answers, placed.labels)
+        doubtful = rank_doubtful(choice.credits, satisfied, learned.pulls)
+        if len(doubtful):
+            trusted = np.delete(np.arange(answers.n_answers), doubtful)
+            learned = learn(choice.learner, X, answers, trusted)
+            placed = place(learned.Z, answers.subset(trusted), k, self.n_init, seed)
+        return Outcome(
+            choice, choice.learner, learned.Z, *placed, doubtful, learned.pulls, counted.why
+        )
 
     def _complete(self, X: Blocks, rows: np.ndarray, placed: "Placed", map_rows: Map) -> np.ndarray:
         """The labels of the rows that were clustered, and of all others by the nearest center."""
@@ -291,6 +344,12 @@ class GuidedClustering(
         labels = self._nearest(X, placed.centers, map_rows)
         labels[rows] = placed.labels
         return labels
+
+    def _label(self, X: Blocks) -> np.ndarray:
+        """The cluster (n,) of rows, block by block."""
+        if self.anchors_ is not None:
+            return self.predict_proba(X).argmax(axis=1)
+        return self._nearest(X, self.cluster_centers_, self.map_)
 
     def _nearest(self, X: Blocks, centers: np.ndarray, map_rows: Map) -> np.ndarray:
         """The nearest center (n,) of rows mapped block by block."""
@@ -317,22 +376,19 @@ class GuidedClustering(
         return choice._replace(credits=credits)
 
 
-class Placed(NamedTuple):
-    labels: np.ndarray  # (n,)
-    centers: np.ndarray  # (k, r)
+class Learned(NamedTuple):
+    Z: np.ndarray  # (n, r)
+    pulls: np.ndarray  # (n_answers,)
 
 
-@one_thread_if_small(lambda Z, *_, **__: Z.size)
-def place(Z, answers: Constraints, n_clusters: int, n_init: int, seed: int) -> Placed:
-    """k-means, then soft pairs from its centers where there are any; the largest cluster first."""
-    model = KMeans(n_clusters, n_init=n_init, random_state=seed).fit(Z)
-    if len(answers.positions("must_link", "cannot_link")):
-        model = PCKMeans(n_clusters, C=PRICE, init=model.cluster_centers_)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the report says it
-            model.fit(Z, constraints=answers)
-    order = np.argsort(-np.bincount(model.labels_, minlength=n_clusters), kind="stable")
-    return Placed(np.argsort(order)[model.labels_], model.cluster_centers_[order])
+def learn(learner, X, answers: Constraints, trusted: np.ndarray) -> Learned:
+    """Fit the learner to the trusted answers, in place, and map the rows."""
+    pulls = np.zeros(answers.n_answers)
+    if learner is None:
+        return Learned(X, pulls)
+    learner.fit(X, **fit_keywords(learner, answers.subset(trusted)))
+    pulls[trusted] = pulls_of(learner)
+    return Learned(as_map(learner).transform(X), pulls)
 
 
 def rank_doubtful(credits: np.ndarray, satisfied: np.ndarray, pulls: np.ndarray) -> np.ndarray:

@@ -9,8 +9,8 @@ Decision 7 has the measurements behind these choices.
 """
 
 import warnings
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -43,6 +43,11 @@ MOST_FEATURES = 1000  # that ITML is tried with: its cost grows with their squar
 
 
 Coordinates = dict[str | None, np.ndarray]  # by the start; None: the features
+
+
+class HasStart(Protocol):
+    @property
+    def start(self) -> str | None: ...
 
 
 class Candidate(NamedTuple):
@@ -137,7 +142,7 @@ def choose_space(
     return Choice(learner, names, scores, selected.errors, best, why, selected.credits[best])
 
 
-def start_coordinates(X, candidates: Sequence[Candidate], seed: int) -> Coordinates:
+def start_coordinates(X, candidates: Iterable[HasStart], seed: int) -> Coordinates:
     """The rows in every start that a candidate has, made once for all its trials."""
     coordinates: Coordinates = {None: X}
     for start in {candidate.start for candidate in candidates}:

@@ -1,0 +1,321 @@
+"""Clusters from rows whose group is known: memberships spread over graphs, weighed by evidence.
+
+    M_s = memberships over the neighbor graph of space s (GraphPropagation's F), or by nearest means
+    w_s = exp(hits_s / 2 + prior_s), normalized;  hits_s: known rows that M_s, fitted without their
+          fold, puts into their own group
+    memberships = rows of exp(t sum_s w_s log M_s), normalized;  t by the log-loss of held-out rows
+
+The graph knows where rows are dense, the learned spaces know which directions matter; no space is
+best on all data, and hits of few rows cannot tell the best from the second best, so they are joined
+and not chosen from. First comes a test: do the known rows predict each other's groups better than
+with permuted names? If not, nothing is learned. The constants were picked on half of the data sets
+(docs/decisions/0023-known-groups.md).
+Reference: zhu2003 and zhou2004 for the memberships.
+"""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from sklearn.base import BaseEstimator, clone
+
+from likewise.cluster import known_components, solve_walks, spread_memberships
+from likewise.constraints import Constraints
+from likewise.guided.spaces import start_coordinates
+from likewise.kernel_learning import SKLR
+from likewise.kernels import normalized_adjacency, self_tuning_graph
+from likewise.metric_learning import ITML
+from likewise.progress import track
+
+LEVEL = 0.05  # of the test: permuted names pass it in so many cases
+FEW = 20  # known rows; fewer have little power, and a prior lets them pass more easily
+FEW_LEVEL = 0.2
+N_PERMUTATIONS = 499
+N_FOLDS = 5
+NATS_PER_HIT = (
+    0.5  # a known row predicted without it; rows near each other are no independent proof
+)
+MEANS_PRIOR = -3.0  # nats: nearest means lose to graphs until some six hits say otherwise
+LEAST = 1e-4  # membership: one space alone must not veto
+ALPHA = 0.98  # a step over the graph, as in GraphPropagation
+TOL = 1e-9
+C = 1.0  # of SKLR
+SHARE = 0.95  # of a start's spectrum
+N_LANDMARKS = 1000
+TRIAL_TOL = 1e-2
+STARTS = ("gaussian", "diffusion", "linear")
+MOST_FEATURES = 300  # that ITML is fitted to: its cost grows with their square
+ERROR_RATE = 0.05  # of people, when an answer is doubted
+
+
+class GroupedRows(NamedTuple):
+    """Clusters from known groups."""
+
+    memberships: np.ndarray  # (n, k)
+    held_out: np.ndarray  # (m, k) of the known rows, by what was learned without their fold
+    is_doubtful: np.ndarray  # (m,) known rows that were set aside
+    learner: BaseEstimator | None  # fitted; of the space with the most weight
+    Z: np.ndarray  # (n, r) rows in that space
+    names: list[str]  # of the spaces
+    hits: np.ndarray  # (n_spaces,) share of the known rows predicted without them
+    weights: np.ndarray  # (n_spaces,)
+
+
+class Space(NamedTuple):
+    """A space that memberships are spread in, and how."""
+
+    name: str
+    learner: SKLR | ITML | None  # not fitted; None for the features as they are
+    by_means: bool = False
+
+    @property
+    def start(self) -> str | None:
+        """The kernel that it starts from; None where it starts from the features."""
+        return self.learner.start if isinstance(self.learner, SKLR) else None
+
+
+def groups_of(answers: Constraints, n_clusters: int | str) -> np.ndarray | None:
+    """(n,) the group of each known row, -1 for the others; None where answers do not name groups.
+
+    They do when every two components of must-links are known to be apart, as labels of some rows
+    are, and when there is no other kind of answer and a cluster for every group.
+    """
+    has_weight = answers.weights > 0
+    if has_weight[answers.positions("odd_one_out", "closer")].any():
+        return None
+    pairs = answers.positions("must_link", "cannot_link")
+    known = known_components(answers.subset(pairs[has_weight[pairs]]))
+    if not known.are_all_apart or known.n_components < 2:
+        return None
+    if n_clusters not in ("auto", known.n_components):
+        return None
+    return known.components
+
+
+def spaces_for(X: np.ndarray, seed: int) -> list[Space]:
+    """The features first, then what is learned from the known groups."""
+    spaces = [Space("the neighbor graph of the features", None)]
+    for start in STARTS:
+        learner = SKLR(
+            start=start,
+            C=C,
+            share=SHARE,
+            n_landmarks=N_LANDMARKS,
+            tol=TRIAL_TOL,
+            random_state=seed,
+        )
+        spaces.append(Space(f"the neighbor graph of SKLR from a {start} start", learner))
+        if start == "gaussian":
+            spaces.append(Space(f"nearest means in SKLR from a {start} start", learner, True))
+    if X.shape[1] <= MOST_FEATURES:
+        spaces.append(Space("the neighbor graph of ITML", ITML(random_state=seed)))
+    return spaces
+
+
+def cluster_by_groups(
+    X: np.ndarray, groups: np.ndarray, *, trial_rows: np.ndarray, seed: int
+) -> GroupedRows:
+    """Memberships of all rows; spaces are weighed on the trial rows, known ones among them."""
+    spaces, n_groups = spaces_for(X, seed), int(groups.max()) + 1
+    known = np.flatnonzero(groups >= 0)
+    held_out = hold_out_groups(X[trial_rows], groups[trial_rows], spaces, seed)
+    is_hit = held_out.argmax(axis=2) == groups[known]
+    weights = weigh(is_hit.sum(axis=1), np.array([space.by_means for space in spaces]))
+    unseen = combine(held_out, weights)
+    sharpness = fit_sharpness(unseen, groups[known])
+    unseen = sharpen(unseen, sharpness)
+    is_doubtful = doubt_rows(unseen, groups[known])
+    trusted = groups.copy()
+    trusted[known[is_doubtful]] = -1
+
+    learners = fit_learners(spaces, X, trusted)
+    everywhere = [
+        spread_in(learners[space.learner].transform(X) if space.learner else X, space, trusted)
+        for space in spaces
+    ]
+    memberships = sharpen(combine(np.array(everywhere), weights), sharpness)
+    memberships[trusted >= 0] = np.eye(n_groups)[trusted[trusted >= 0]]
+    graphs = [0.0 if space.by_means else w for space, w in zip(spaces, weights)]
+    learner = learners.get(spaces[int(np.argmax(graphs))].learner)
+    return GroupedRows(
+        memberships,
+        unseen,
+        is_doubtful,
+        learner,
+        X if learner is None else learner.transform(X),
+        [space.name for space in spaces],
+        is_hit.mean(axis=1),
+        weights,
+    )
+
+
+# Do the known rows predict each other at all?
+
+
+def follow_the_data(X: np.ndarray, groups: np.ndarray, seed: int) -> tuple[bool, float]:
+    """Whether groups are learned from, and the p-value of the test; nan where it cannot be made.
+
+    The test is exact: walks between known rows do not depend on the names of their groups, so
+    permuted names say what chance would do. Where no group has two known rows nothing can be
+    tested, and below 20 known rows there is little power: there a prior decides, for learning.
+    """
+    known = np.flatnonzero(groups >= 0)
+    names = groups[known]
+    if np.bincount(names).max() < 2:
+        return True, np.nan
+    S, _ = normalized_adjacency(self_tuning_graph(X))
+    ends = np.zeros((len(groups), len(known)))
+    ends[known, np.arange(len(known))] = 1
+    walks = solve_walks(S, ends, alpha=ALPHA, tol=TOL).X[known]  # (m, m)
+    np.fill_diagonal(walks, 0)
+    rng = np.random.default_rng(seed)
+    credit = own_credit(walks, names)
+    by_chance = [own_credit(walks, rng.permutation(names)) for _ in range(N_PERMUTATIONS)]
+    p_value = (1 + np.count_nonzero(np.array(by_chance) >= credit)) / (1 + N_PERMUTATIONS)
+    level = FEW_LEVEL if len(known) < FEW else LEVEL
+    return bool(p_value <= level), float(p_value)
+
+
+def own_credit(walks: np.ndarray, names: np.ndarray) -> float:
+    """Sum over known rows of their own group's share of the walks that begin at the others.
+
+    Rows alone in their group do not count.
+    """
+    members = np.eye(names.max() + 1)[names]  # (m, k)
+    others = members.sum(axis=0) - members  # known rows of each group, the row itself left out
+    F = (walks @ members) / np.maximum(others, 1)
+    totals = F.sum(axis=1)
+    shares = (F * members).sum(axis=1)[totals > 0] / totals[totals > 0]
+    n_others = (others * members).sum(axis=1)[totals > 0]
+    return float(shares[n_others > 0].sum())
+
+
+# Memberships in one space
+
+
+def spread_in(Z: np.ndarray, space: Space, groups: np.ndarray, n_groups: int = 0) -> np.ndarray:
+    """Memberships (n, k) from the known groups, over the graph of Z or by nearest means in it."""
+    n_groups = n_groups or int(groups.max()) + 1
+    if space.by_means:
+        return share_by_means(Z, groups, n_groups)
+    memberships = spread_memberships(self_tuning_graph(Z), groups, n_groups, alpha=ALPHA, tol=TOL)
+    return np.where(memberships.sum(axis=1, keepdims=True) > 0, memberships, 1 / n_groups)
+
+
+def share_by_means(Z: np.ndarray, groups: np.ndarray, n_groups: int) -> np.ndarray:
+    """Softmax of squared distances to the groups' means, in half mean least distances."""
+    sq_dists = np.full((len(Z), n_groups), np.inf)
+    for group in np.unique(groups[groups >= 0]):
+        sq_dists[:, group] = np.square(Z - Z[groups == group].mean(axis=0)).sum(axis=1)
+    return share_by_distance(sq_dists, sq_dists.min(axis=1).mean() / 2)
+
+
+def share_by_distance(sq_dists: np.ndarray, sq_unit: float) -> np.ndarray:
+    """Softmax (n, k) of squared distances in a unit; each row sums to 1."""
+    odds = np.exp(-(sq_dists - sq_dists.min(axis=1, keepdims=True)) / (sq_unit or 1.0))
+    return odds / odds.sum(axis=1, keepdims=True)
+
+
+def fit_learners(spaces: list[Space], X: np.ndarray, groups: np.ndarray) -> dict:
+    """The learner of every space, fitted to the known groups; one that two spaces share, once."""
+    learners = {space.learner: space.learner for space in spaces if space.learner is not None}
+    return {key: fit_to_groups(clone(one), X, groups) for key, one in learners.items()}
+
+
+def fit_to_groups(learner, X: np.ndarray, groups: np.ndarray):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it need not settle
+        return learner.fit(X, constraints=Constraints.from_partial_labels(groups))
+
+
+# All spaces together, by rows held out
+
+
+def hold_out_groups(
+    X: np.ndarray, groups: np.ndarray, spaces: list[Space], seed: int
+) -> np.ndarray:
+    """Memberships (n_spaces, m, k) of the known rows, by what was learned without their fold."""
+    known, n_groups = np.flatnonzero(groups >= 0), int(groups.max()) + 1
+    folds = deal_rows(groups[known], seed)
+    coordinates = start_coordinates(X, spaces, seed)
+    held_out = np.full((len(spaces), len(known), n_groups), 1 / n_groups)
+    for fold in track(np.unique(folds), "holding out known rows"):
+        part = groups.copy()
+        part[known[folds == fold]] = -1
+        if len(np.unique(part[part >= 0])) < 2:
+            continue
+        learned: dict = {}
+        for s, space in enumerate(spaces):
+            if space.learner not in learned:
+                learned[space.learner] = learn_from_start(coordinates[space.start], space, part)
+            memberships = spread_in(learned[space.learner], space, part, n_groups)
+            held_out[s, folds == fold] = memberships[known[folds == fold]]
+    return held_out
+
+
+def learn_from_start(Y: np.ndarray, space: Space, groups: np.ndarray) -> np.ndarray:
+    """The rows in the space learned from known groups, from the coordinates of its start."""
+    if space.learner is None:
+        return Y
+    learner = clone(space.learner)
+    if space.start is not None:
+        learner.set_params(start="coordinates")
+    return fit_to_groups(learner, Y, groups).transform(Y)
+
+
+def deal_rows(names: np.ndarray, seed: int) -> np.ndarray:
+    """A fold for each known row; the rows of a group are spread over the folds."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(names))
+    order = order[np.argsort(names[order], kind="stable")]
+    folds = np.empty(len(names), dtype=np.int64)
+    folds[order] = np.arange(len(names)) % N_FOLDS
+    return folds
+
+
+def weigh(n_hits: np.ndarray, by_means: np.ndarray) -> np.ndarray:
+    """(n_spaces,) weights that sum to 1."""
+    log_weights = NATS_PER_HIT * n_hits + MEANS_PRIOR * by_means
+    weights = np.exp(log_weights - log_weights.max())
+    return weights / weights.sum()
+
+
+def combine(memberships: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Geometric mean (n, k) of memberships (n_spaces, n, k)."""
+    logs = np.tensordot(weights, np.log(np.maximum(memberships, LEAST)), axes=1)
+    return sharpen(np.exp(logs - logs.max(axis=1, keepdims=True)), 1.0)
+
+
+def sharpen(memberships: np.ndarray, sharpness: float) -> np.ndarray:
+    """Memberships to a power, each row summing to 1 again."""
+    ratios = memberships / memberships.max(axis=1, keepdims=True)
+    powers = np.maximum(ratios, LEAST**2) ** sharpness
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def fit_sharpness(memberships: np.ndarray, own: np.ndarray) -> float:
+    """The power with the least log-loss of held-out rows, drawn a little towards 1."""
+    rows = np.arange(len(own))
+
+    def loss(log_sharpness):
+        chances = sharpen(memberships, np.exp(log_sharpness))[rows, own]
+        return -np.log(np.maximum(chances, LEAST)).mean() + 0.02 * log_sharpness**2
+
+    return float(np.exp(minimize_scalar(loss, bounds=(-1.5, 3.0), method="bounded").x))
+
+
+def doubt_rows(memberships: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """(m,) known rows that rather belong elsewhere, if one answer in twenty is wrong.
+
+    A group keeps at least one of its rows.
+    """
+    n_groups = memberships.shape[1]
+    chances = memberships[np.arange(len(own)), own]
+    wrong = ERROR_RATE / (n_groups - 1) * (1 - chances)
+    is_doubtful = wrong > (1 - ERROR_RATE) * chances
+    for group in np.unique(own):
+        of_group = np.flatnonzero(own == group)
+        if is_doubtful[of_group].all():
+            is_doubtful[of_group[np.argmax(chances[of_group])]] = False
+    return is_doubtful
