@@ -333,8 +333,16 @@ class GuidedClustering(
             trusted = np.delete(np.arange(answers.n_answers), doubtful)
             learned = learn(choice.learner, X, answers, trusted)
             placed = place(learned.Z, answers.subset(trusted), k, self.n_init, seed)
+        labels, centers = placed
         return Outcome(
-            choice, choice.learner, learned.Z, *placed, doubtful, learned.pulls, counted.why
+            choice,
+            choice.learner,
+            learned.Z,
+            labels,
+            centers,
+            doubtful,
+            learned.pulls,
+            counted.why,
         )
 
     def _complete(self, X: Blocks, rows: np.ndarray, placed: "Placed", map_rows: Map) -> np.ndarray:

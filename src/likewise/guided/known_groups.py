@@ -100,7 +100,7 @@ def spaces_for(X: np.ndarray, seed: int) -> list[Space]:
         learner = SKLR(
             start=start,
             C=C,
-            share=SHARE,
+            n_components=SHARE,
             n_landmarks=N_LANDMARKS,
             tol=TRIAL_TOL,
             random_state=seed,

@@ -85,7 +85,7 @@ def spread_groups(
         unknown = np.full(answers.n_answers, np.nan)
         choice = Choice(None, (), nothing, nothing, -1, why, unknown)
         none = np.empty(0, dtype=np.int64)
-        return Outcome(choice, None, X, *placed, none, pulls, why_n_clusters)
+        return Outcome(choice, None, X, placed.labels, placed.centers, none, pulls, why_n_clusters)
 
     trial_rows = sample_rows(len(rows), TRIAL_ROWS, np.searchsorted(rows, known), seed)
     grouped = cluster_by_groups(X[rows], groups[rows], trial_rows=trial_rows, seed=seed)
