@@ -193,3 +193,12 @@ def test_a_chain_ends_where_its_last_map_does():
     chain = ChainedMap((as_map(StandardScaler().fit(TRAIN)), WIDE))
     assert chain.n_directions == WIDE.n_directions
     assert chain.times(np.ones((WIDE.n_directions, 2))).n_directions == 2
+
+
+def test_a_chain_meets_single_rows_that_it_was_fitted_to_again():
+    rows = TRAIN.astype(np.float32)
+    standardize = as_map(StandardScaler().fit(rows))
+    prepared = standardize.transform(rows)
+    tuned = nystrom_map(self_tuning_gaussian(prepared, n_neighbors=5), prepared)
+    chain = ChainedMap((standardize, tuned))
+    assert_allclose(chain.kernel(rows), tuned.kernel(prepared), atol=1e-12)  # no width jumps
