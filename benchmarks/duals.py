@@ -21,10 +21,10 @@ from likewise import Constraints, constraint_prices
 from likewise.cluster import KMedoids
 from likewise.datasets import make_metric_clusters
 from likewise.duals import dissimilarity_matrix
-from likewise.duals.centroids import price_by_climbing, solve_program
+from likewise.duals.centroid_prices import price_by_climbing, solve_program
 from likewise.duals.fitness import WIDTHS
-from likewise.duals.medoids import prepare, price_by_lagrangian, price_by_program, price_sets
-from likewise.duals.pairs import pairs_of
+from likewise.duals.medoid_prices import prepare, price_by_lagrangian, price_by_program, price_sets
+from likewise.duals.priced_pairs import pairs_of
 from likewise.kernels import sq_distances
 
 EPS = 0.1

@@ -17,9 +17,9 @@ from sklearn.datasets import load_digits
 
 from benchmarks.printing import print_rows
 from likewise.constraints import Constraints
-from likewise.kernel_learning.logdet import problem_rows
-from likewise.kernel_learning.starts import fit_start
-from likewise.numerics.logdet import sweep_triples
+from likewise.kernel_learning.logdet_kernel import problem_rows
+from likewise.kernel_learning.start_kernels import fit_start
+from likewise.numerics.logdet_sweeps import sweep_triples
 
 GAMMA = 2.0
 

@@ -12,7 +12,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks.printing import print_rows
-from likewise.numerics import logdet, loops
+from likewise.numerics import logdet_sweeps, loops
 
 # Ratios to reach, by (rank, r, with numba).
 TARGETS = {
@@ -75,11 +75,11 @@ def make_problem(rank, r, n_projections):
 def blocked(rank, M, rows, answers, duals, columns, block_size):
     """One sweep of the library's own."""
     if rank == 1:
-        return logdet.sweep_pairs(
+        return logdet_sweeps.sweep_pairs(
             M, rows, answers, duals, loss="log_det", block_size=block_size, **columns
         )
     no_equality = np.zeros(len(answers), dtype=bool)
-    return logdet.sweep_triples(
+    return logdet_sweeps.sweep_triples(
         M, rows, answers, duals, is_equality=no_equality, block_size=block_size, **columns
     )
 
@@ -107,7 +107,9 @@ def compare(rank, r, n_projections, block_sizes):
     for with_numba in (True, False):
         if with_numba and loops.numba is None:
             continue
-        logdet.COMPILED_FROM = 0 if with_numba else np.inf  # the Python source is the fallback
+        logdet_sweeps.COMPILED_FROM = (
+            0 if with_numba else np.inf
+        )  # the Python source is the fallback
         for block_size in block_sizes:
             taken, M, duals = time_blocked(rank, rows, answers, columns, block_size)
             difference = np.abs(M - M_plain).max() / np.abs(M_plain).max()
@@ -133,7 +135,7 @@ def measure(sizes, n_projections, try_blocks):
            "differ")  # fmt: skip
     with threadpool_limits(1):
         for rank in (1, 2):
-            chosen = logdet.PAIRS_A_BLOCK if rank == 1 else logdet.TRIPLES_A_BLOCK
+            chosen = logdet_sweeps.PAIRS_A_BLOCK if rank == 1 else logdet_sweeps.TRIPLES_A_BLOCK
             block_sizes = (16, 32, 48, 64, 96) if try_blocks else (chosen,)
             for r in sizes:
                 yield from compare(rank, r, n_projections, block_sizes)

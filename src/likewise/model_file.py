@@ -38,12 +38,12 @@ READABLE = (2,)  # 1: fitted learners had other attributes in place of `map_`
 # The name in the file, and where the class lives now. A class that moves keeps its name.
 ESTIMATORS = {
     "AnswerSearchCV": "likewise.evaluation.search.AnswerSearchCV",
-    "BlockKMeans": "likewise.scale.k_means.BlockKMeans",
+    "BlockKMeans": "likewise.scale.block_kmeans.BlockKMeans",
     "COPKMeans": "likewise.cluster.cop_kmeans.COPKMeans",
     "ChoiceKernel": "likewise.kernel_learning.choices.ChoiceKernel",
-    "DeepConstrainedClustering": "likewise.deep.clustering.DeepConstrainedClustering",
+    "DeepConstrainedClustering": "likewise.deep.deep_clustering.DeepConstrainedClustering",
     "GraphPropagation": "likewise.cluster.propagation.GraphPropagation",
-    "GuidedClustering": "likewise.guided.clustering.GuidedClustering",
+    "GuidedClustering": "likewise.guided.guided_clustering.GuidedClustering",
     "ITML": "likewise.metric_learning.itml.ITML",
     "KMedoids": "likewise.cluster.k_medoids.KMedoids",
     "KernelAlignment": "likewise.kernel_learning.alignment.KernelAlignment",
@@ -67,7 +67,7 @@ ESTIMATORS = {
 RECORDS = {
     "ChainedMap": "likewise.maps.ChainedMap",
     "DiffusionMap": "likewise.maps.DiffusionMap",
-    "GuidedReport": "likewise.guided.account.GuidedReport",
+    "GuidedReport": "likewise.guided.guided_report.GuidedReport",
     "LandmarkMap": "likewise.maps.LandmarkMap",
     "LinearMap": "likewise.maps.LinearMap",
     "NeighborMap": "likewise.maps.NeighborMap",

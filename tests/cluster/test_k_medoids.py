@@ -14,9 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from likewise.cluster import medoids as core
+from likewise.cluster import medoid_search as core
 from likewise.cluster.k_medoids import KMedoids, component_costs, draw_medoids
-from likewise.cluster.medoids import exact_medoids, keep_apart, swap_medoids
+from likewise.cluster.medoid_search import exact_medoids, keep_apart, swap_medoids
 from likewise.constraints import Constraints, InconsistentConstraints
 
 LINE = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])

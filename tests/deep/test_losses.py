@@ -10,7 +10,7 @@ from sklearn.cluster import KMeans
 torch = pytest.importorskip("torch")
 
 from likewise.deep import losses  # noqa: E402
-from likewise.deep.kmeans import improve, kmeans  # noqa: E402
+from likewise.deep.torch_kmeans import improve, kmeans  # noqa: E402
 
 
 def draw(seed, n=5, d=3, k=3):
@@ -162,7 +162,7 @@ def test_kmeans_is_as_good_as_scikit_learns(seed):
 def test_starts_that_do_not_fit_at_once_are_tried_one_by_one(monkeypatch):
     codes = torch.rand(50, 2, generator=torch.Generator().manual_seed(0))
     found = [kmeans(codes, 3, n_init=7, generator=torch.Generator().manual_seed(0))]
-    monkeypatch.setattr("likewise.deep.kmeans.LARGEST", 1)
+    monkeypatch.setattr("likewise.deep.torch_kmeans.LARGEST", 1)
     found.append(kmeans(codes, 3, n_init=7, generator=torch.Generator().manual_seed(0)))
     assert_allclose(found[0].centers, found[1].centers, rtol=1e-5)
 

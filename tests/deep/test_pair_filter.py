@@ -9,8 +9,8 @@ torch = pytest.importorskip("torch")
 from likewise import Constraints, constraint_prices  # noqa: E402
 from likewise.deep import pair_filter  # noqa: E402
 from likewise.deep.pair_filter import filter_pairs, keep_by_price  # noqa: E402
-from likewise.duals import centroids  # noqa: E402
-from likewise.duals.pairs import pairs_of  # noqa: E402
+from likewise.duals import centroid_prices  # noqa: E402
+from likewise.duals.priced_pairs import pairs_of  # noqa: E402
 from likewise.kernels import sq_distances  # noqa: E402
 
 
@@ -44,15 +44,17 @@ def test_what_is_kept_is_what_the_prices_of_the_duals_say(seed, share):
 def lagrangian(codes, centers, pairs, multipliers):
     """What the points cost at best under these multipliers: never above the exact bound."""
     costs = sq_distances(codes[pairs.points], centers)
-    penalized = costs + centroids.penalties(multipliers, pairs, pairs.incidence)
-    return penalized.min(axis=1).sum() + centroids.constant(multipliers, pairs, pair_filter.EPS)
+    penalized = costs + centroid_prices.penalties(multipliers, pairs, pairs.incidence)
+    return penalized.min(axis=1).sum() + centroid_prices.constant(
+        multipliers, pairs, pair_filter.EPS
+    )
 
 
 def test_climbing_goes_on_from_the_last_prices_towards_the_exact_ones(seed, monkeypatch):
     codes, centers, answers = draw(seed)
     pairs = pairs_of(answers)
     costs = sq_distances(codes[pairs.points], centers)
-    exact = centroids.price_by_lp(costs, pairs, pair_filter.EPS).bound
+    exact = centroid_prices.price_by_lp(costs, pairs, pair_filter.EPS).bound
     monkeypatch.setattr(pair_filter, "LARGEST_PROGRAM", 0)
     monkeypatch.setattr(pair_filter, "N_CLIMBS", 10)
     reached, multipliers = [float(costs.min(axis=1).sum())], None

@@ -18,11 +18,11 @@ from likewise.deep import checkpoints, epochs, losses, pair_filter, training  # 
 from likewise.deep.batches import answers_by_kind, plan_answers, plan_kind, plan_rows  # noqa: E402
 from likewise.deep.distributed import World  # noqa: E402
 from likewise.deep.images import draw_warps, warp  # noqa: E402
-from likewise.deep.kmeans import kmeans  # noqa: E402
 from likewise.deep.mapping import network_map  # noqa: E402
 from likewise.deep.networks import Autoencoder, start_weights, through  # noqa: E402
 from likewise.deep.objective import Objective, kind_weights  # noqa: E402
 from likewise.deep.state import make_problem, start_state  # noqa: E402
+from likewise.deep.torch_kmeans import kmeans  # noqa: E402
 from likewise.files.tensor_file import ModelFileError  # noqa: E402
 from tests.deep.problems import (  # noqa: E402
     ALL_KINDS,

@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 from likewise import SKLR, Constraints, filter_constraints
 from likewise.datasets import load_wine
 from likewise.duals import costly_answers
-from likewise.duals.filtering import doubt_triples, place
+from likewise.duals.filtering import doubt_triples, place_among_likes
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_scores_are_places_among_likes():
     doubts = np.array([0.0, 5.0, 2.0, 700.0, 900.0, 0.0])
     is_pair = np.array([True, True, True, False, False, False])
     expected = np.array([0, 3, 2, 2, 3, 0]) / 3
-    assert_array_equal(place(doubts, is_pair), expected)
+    assert_array_equal(place_among_likes(doubts, is_pair), expected)
 
 
 def test_a_triple_is_doubted_by_pull_and_by_distance():

@@ -44,7 +44,7 @@ def test_an_experiment_imports_only_names_that_a_room_exports(path):
     "line",
     [
         "from likewise.duals.fitness import fitness_of_sets",
-        "from likewise.guided import clustering",
+        "from likewise.guided import guided_clustering",
         "from likewise.kernels import _something",
         "import likewise.duals.fitness",
     ],

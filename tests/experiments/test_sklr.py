@@ -10,7 +10,7 @@ from experiments.published import read_published
 from experiments.runs import find_tables, reproduce
 from likewise.constraints import Constraints
 from likewise.datasets import Dataset
-from likewise.kernel_learning.logdet import learn_metric, problem_rows
+from likewise.kernel_learning.logdet_kernel import learn_metric, problem_rows
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise import SKLR, ChoiceKernel, Constraints
 from likewise.datasets import load_iris, load_wine
-from likewise.kernel_learning.starts import fit_start
+from likewise.kernel_learning.start_kernels import fit_start
 
 
 @pytest.fixture(scope="module")

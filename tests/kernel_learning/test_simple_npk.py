@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from likewise import Constraints, SimpleNPK
 from likewise.datasets import load_iris, make_double_spiral
 from likewise.kernel_learning import simple_npk
-from likewise.kernel_learning.pairs import merge_pairs
+from likewise.kernel_learning.merged_pairs import merge_pairs
 from likewise.kernel_learning.simple_npk import (
     BoundedProblem,
     kernel_of,
@@ -21,7 +21,7 @@ from likewise.kernel_learning.simple_npk import (
     positive_eigenpairs,
 )
 from likewise.kernels import laplacian, neighbor_graph
-from likewise.numerics.interior_point import Pairs
+from likewise.numerics.interior_point import SignedPairs
 from tests.clarabel import solve_by_clarabel
 
 HINGES = ("hinge", "squared_hinge")
@@ -38,7 +38,7 @@ def draw_problem(loss, p=2.0, bound=30.0, n=12, m=9, seed=0):
     every = np.column_stack(np.triu_indices(n, 1))
     pairs = every[rng.permutation(len(every))[:m]]
     signs = rng.choice([-1.0, 1.0], m)
-    over = Pairs(pairs, signs, size=n)
+    over = SignedPairs(pairs, signs, size=n)
     return BoundedProblem(L, over, rng.choice([0.5, 1.0, 3.0], m), loss, p, bound, 60)
 
 
@@ -146,7 +146,7 @@ def test_positive_eigenvalues_are_counted_on_the_rows_of_pairs(seed):
     merged = merge_pairs(answers)
     L = laplacian(neighbor_graph(data.X, 5), delta=0.01)
     a = np.random.RandomState(seed).uniform(0, 1, len(merged.pairs))
-    A = Pairs(merged.pairs, merged.signs, size=30).matrix(a) - L
+    A = SignedPairs(merged.pairs, merged.signs, size=30).matrix(a) - L
     counted = simple_npk.count_positive(simple_npk.reduce_to_pairs(L, merged), a)
     assert counted == np.count_nonzero(np.linalg.eigvalsh(A.toarray()) > 0)
 
@@ -157,7 +157,7 @@ def test_below_the_least_cost_there_is_no_kernel_and_above_there_is(monkeypatch,
     data, answers = spiral_with_pairs()
     merged = merge_pairs(answers)
     L = laplacian(neighbor_graph(data.X, 5), delta=0.01)
-    T = Pairs(merged.pairs, merged.signs, size=60).matrix(merged.weights)
+    T = SignedPairs(merged.pairs, merged.signs, size=60).matrix(merged.weights)
     least = simple_npk.least_cost(L, T)
     assert np.linalg.eigvalsh((0.99 * least * T - L).toarray())[-1] < 0
     assert np.linalg.eigvalsh((1.01 * least * T - L).toarray())[-1] > 0

@@ -15,7 +15,7 @@ from likewise import SKLR, Constraints
 from likewise.datasets import load_digits, load_iris, load_wine
 from likewise.evaluation import ahead_of_first
 from likewise.kernel_learning.sklr import C_DEFAULT, C_RIVALS
-from likewise.kernel_learning.starts import fit_start
+from likewise.kernel_learning.start_kernels import fit_start
 from likewise.kernels import self_tuning_gaussian
 
 STARTS = ("gaussian", "diffusion", "rbf", "linear", "polynomial", "cosine")

@@ -177,10 +177,10 @@ def draw(n=60):
     ("model", "loop"),
     [
         (ITML(), "likewise.metric_learning.itml.sweep_pairs"),
-        (SKLR(C=1.0), "likewise.kernel_learning.logdet.sweep_pairs"),
+        (SKLR(C=1.0), "likewise.kernel_learning.logdet_kernel.sweep_pairs"),
         (NPK(), "likewise.numerics.interior_point.find_move"),
         (MPCKMeans(3, random_state=0), "likewise.cluster.mpck_means.walk_far"),
-        (GuidedClustering(3, random_state=0), "likewise.kernel_learning.logdet.sweep_pairs"),
+        (GuidedClustering(3, random_state=0), "likewise.kernel_learning.logdet_kernel.sweep_pairs"),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
 )

@@ -9,22 +9,22 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
-from likewise.report.drawing import HEIGHT, MARGIN, WIDTH, bar, map_svg, middle, place
+from likewise.report.drawing import HEIGHT, MARGIN, WIDTH, bar, map_svg, middle, place_in_picture
 
 finite = st.floats(-1e6, 1e6)
 
 
 @given(hnp.arrays(float, st.tuples(st.integers(1, 20), st.just(2)), elements=finite))
 def test_every_point_is_inside_the_drawing(points):
-    placed = place(points)
+    placed = place_in_picture(points)
     assert ((placed >= MARGIN) & (placed <= [WIDTH - MARGIN, HEIGHT - MARGIN])).all()
 
 
 def test_both_axes_have_one_scale_and_up_is_up():
-    placed = place(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]]))
+    placed = place_in_picture(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]]))
     assert placed[1, 0] - placed[0, 0] == (HEIGHT - 2 * MARGIN) // 2
     assert placed[0, 1] - placed[2, 1] == HEIGHT - 2 * MARGIN
-    assert_array_equal(place(np.zeros((2, 2))), [[WIDTH // 2, HEIGHT // 2]] * 2)
+    assert_array_equal(place_in_picture(np.zeros((2, 2))), [[WIDTH // 2, HEIGHT // 2]] * 2)
 
 
 def test_the_number_of_a_cluster_stands_on_one_of_its_dots():
@@ -46,7 +46,7 @@ def test_a_map_has_a_dot_a_row_a_path_a_cluster_and_its_lines():
     assert len(re.findall(r"M\d+ \d+h0", svg)) == 30
     assert len(re.findall(r'class="dots ', svg)) == 12
     assert len(re.findall("dots square", svg)) == 2  # clusters 10 and 11 repeat two colors
-    x, y = place(points)[5]
+    x, y = place_in_picture(points)[5]
     assert re.search(rf'L{x} {y}" class="answer together"', svg)
     assert svg.count("answer apart") == 1
     assert 'aria-label="what it &lt;shows&gt;"' in svg

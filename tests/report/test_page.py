@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from likewise import ITML, GuidedClustering
 from likewise.constraints import Constraints
 from likewise.report import write_report
-from likewise.report.questions import ShownQuestion
 from likewise.report.sections import N_CONFLICTS, N_PULLED
+from likewise.report.shown_questions import ShownQuestion
 from tests.report.made import made_model
 from tests.report.test_markup import read
 

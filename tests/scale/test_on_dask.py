@@ -134,7 +134,7 @@ def _pid_of_work(rows):
 def test_the_command_clusters_a_parquet_file_as_it_does_in_memory(
     client, tmp_path, monkeypatch, capsys
 ):
-    monkeypatch.setattr("likewise.guided.clustering.FIT_ROWS", 100)
+    monkeypatch.setattr("likewise.guided.guided_clustering.FIT_ROWS", 100)
     wine = load_wine()
     frame = pd.DataFrame(wine.X, columns=[f"x{j}" for j in range(13)])
     frame = frame.assign(id=[f"wine {i}" for i in range(len(frame))])

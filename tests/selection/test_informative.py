@@ -15,10 +15,10 @@ from likewise.numerics.psd import symmetric_root
 from likewise.selection import informative
 from likewise.selection.pool import (
     IDENTITY,
-    cluster,
+    cluster_pool,
     distances_to_centers,
     foresee,
-    learn,
+    learn_from_chosen,
     make_pool,
     matrix_of,
     project_once,
@@ -149,7 +149,7 @@ def test_finalists_find_what_judging_all_finds(monkeypatch):
 def test_learning_in_the_span_is_itml(seed):
     pool = draw_pool(seed)
     chosen = np.arange(0, 24, 3)
-    metric = learn(pool, chosen, np.zeros(len(chosen)), 0)
+    metric = learn_from_chosen(pool, chosen, np.zeros(len(chosen)), 0)
     answers = Constraints(
         len(pool.X),
         must_link=pool.pairs[chosen][pool.sign[chosen] > 0],
@@ -157,13 +157,13 @@ def test_learning_in_the_span_is_itml(seed):
     )
     itml = ITML(bounds=in_units(pool.X, 2.0, 30.0), tol=1e-9).fit(pool.X, constraints=answers)
     assert_allclose(matrix_of(metric, pool.differences), itml.metric_, atol=2e-3)
-    warm = learn(pool, chosen, metric.duals, 1)
+    warm = learn_from_chosen(pool, chosen, metric.duals, 1)
     assert_allclose(warm.core, metric.core, atol=2e-3)
 
 
 def test_more_pairs_than_features_are_no_trouble():
     pool = draw_pool(0, n_pairs=40)
-    metric = learn(pool, np.arange(40), np.zeros(40), 0)
+    metric = learn_from_chosen(pool, np.arange(40), np.zeros(40), 0)
     M = matrix_of(metric, pool.differences)
     assert np.linalg.eigvalsh(M).min() > 0
     inverse = np.eye(4) + (pool.differences.T * (pool.sign * metric.duals)) @ pool.differences
@@ -185,11 +185,11 @@ def test_steps_are_projections_and_leave_a_positive_metric(seed):
 
 def test_clusters_under_a_core_are_k_means_in_its_space(seed):
     pool = draw_pool(seed)
-    metric = learn(pool, np.arange(6), np.zeros(6), 0)
+    metric = learn_from_chosen(pool, np.arange(6), np.zeros(6), 0)
     M = matrix_of(metric, pool.differences)
     L = symmetric_root(M)
     init = pool.X[:3]
-    found = cluster(pool, metric, init)
+    found = cluster_pool(pool, metric, init)
     model = KMeans(3, init=init @ L, n_init=1, tol=0).fit(pool.X @ L)
     assert_array_equal(found.labels, model.labels_)
     assert_allclose(found.error, kmeans_error(pool.X, found.labels, metric=M))
@@ -199,8 +199,8 @@ def test_clusters_under_a_core_are_k_means_in_its_space(seed):
 
 def test_what_is_foreseen_is_one_step_of_k_means(seed):
     pool = draw_pool(seed)
-    metric = learn(pool, np.arange(4), np.zeros(4), 0)
-    clusters = cluster(pool, metric, pool.X[:3])
+    metric = learn_from_chosen(pool, np.arange(4), np.zeros(4), 0)
+    clusters = cluster_pool(pool, metric, pool.X[:3])
     rows = np.arange(0, 60, 2)
     steps = project_once(pool, metric, np.arange(6, 20))
     ahead = foresee(pool, metric, clusters, steps, rows)
@@ -215,7 +215,7 @@ def test_the_order_of_pairs_matters_online_and_not_when_active():
     order = np.array([0, 13, 4, 18, 7])
     ways = {"active": [], "online": []}
     for chosen in (order, order[::-1]):
-        metric = learn(pool, chosen, np.zeros(5), 0)
+        metric = learn_from_chosen(pool, chosen, np.zeros(5), 0)
         ways["active"].append(matrix_of(metric, pool.differences))
         metric = IDENTITY
         for c in chosen:

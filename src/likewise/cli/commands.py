@@ -7,15 +7,6 @@ from pathlib import Path
 
 import click
 
-from likewise.cli.checks import (
-    check_engine,
-    check_files,
-    check_method,
-    check_model_extension,
-    check_model_first,
-    check_output,
-    check_side_files,
-)
 from likewise.cli.messages import (
     print_check,
     print_choice,
@@ -40,6 +31,15 @@ from likewise.cli.options import (
     output_option,
     preparation_option,
     seed_option,
+)
+from likewise.cli.refusals import (
+    check_engine,
+    check_files,
+    check_method,
+    check_model_extension,
+    check_model_first,
+    check_output,
+    check_side_files,
 )
 
 

@@ -13,7 +13,7 @@ CLUSTERERS = {
 }
 
 
-class ClusterCount(click.ParamType):
+class ClusterCountType(click.ParamType):
     """A whole number from 1, or "auto"."""
 
     name = "cluster count"
@@ -76,7 +76,7 @@ auto_count_option = click.option(
     "--clusters",
     default="auto",
     show_default=True,
-    type=ClusterCount(),
+    type=ClusterCountType(),
     metavar="N|auto",
     help="Number of clusters; auto chooses it.",
 )

@@ -1,12 +1,12 @@
 """Clusterers: by a kernel, under constraints, and at several resolutions."""
 
 from likewise.cluster.affinity import kernel_affinity
+from likewise.cluster.cluster_count import ClusterCount, choose_n_clusters
 from likewise.cluster.cop_kmeans import COPKMeans
-from likewise.cluster.counting import ClusterCount, choose_n_clusters
 from likewise.cluster.k_medoids import KMedoids
 from likewise.cluster.kernel_kmeans import KernelKMeans
 from likewise.cluster.mean_shift import KernelMeanShift
-from likewise.cluster.medoids import Medoids, exact_medoids, swap_medoids
+from likewise.cluster.medoid_search import Medoids, exact_medoids, swap_medoids
 from likewise.cluster.mpck_means import MPCKMeans
 from likewise.cluster.pck_means import PCKMeans
 from likewise.cluster.propagation import (

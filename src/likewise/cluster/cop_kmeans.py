@@ -17,9 +17,9 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from likewise.cluster.checks import check_settings, order_clusters, warn_outcome
+from likewise.cluster.center_starts import starting_centers
+from likewise.cluster.clusterer_checks import check_settings, order_clusters, warn_outcome
 from likewise.cluster.feasible import Apart, assign, find_clique, improve, prepare
-from likewise.cluster.starts import starting_centers
 from likewise.constraints import (
     Constraints,
     InconsistentConstraints,
@@ -138,7 +138,7 @@ class COPKMeans(ClusterMixin, BaseEstimator):
         rows = X - center
         points = cluster_means(rows, closure.components, closure.n_components)
         sizes = closure.sizes.astype(np.float64)
-        groups = Groups(points, sizes, linked, apart, sizes * (points**2).sum(axis=1))
+        groups = LinkedGroups(points, sizes, linked, apart, sizes * (points**2).sum(axis=1))
         starts = starting_centers(
             points,
             sizes,
@@ -194,14 +194,14 @@ class COPKMeans(ClusterMixin, BaseEstimator):
         return np.argmin(sq_distances(X, self.cluster_centers_), axis=1)
 
 
-class Fitted(NamedTuple):
+class COPFit(NamedTuple):
     labels: np.ndarray  # (p,) of the groups
     centers: np.ndarray  # (k, d)
     objective: np.ndarray  # inertia of the groups after every step
     converged: bool
 
 
-class Groups(NamedTuple):
+class LinkedGroups(NamedTuple):
     """Must-linked groups of rows, each as one point, and the cannot-links between them."""
 
     points: np.ndarray  # (p, d) their means; the mean of all rows is 0
@@ -212,7 +212,7 @@ class Groups(NamedTuple):
     scatters: np.ndarray  # (p,) size times squared norm
 
 
-def group_costs(groups: Groups, centers: np.ndarray) -> np.ndarray:
+def group_costs(groups: LinkedGroups, centers: np.ndarray) -> np.ndarray:
     """Size times squared distance of every group to every center, (p, k)."""
     costs = groups.points @ (-2 * centers.T)
     costs += (centers**2).sum(axis=1)
@@ -222,8 +222,8 @@ def group_costs(groups: Groups, centers: np.ndarray) -> np.ndarray:
 
 
 def lloyd_apart(
-    groups: Groups, labels: np.ndarray, centers: np.ndarray, *, max_iter: int, tol: float
-) -> Fitted:
+    groups: LinkedGroups, labels: np.ndarray, centers: np.ndarray, *, max_iter: int, tol: float
+) -> COPFit:
     """Lloyd's steps among the labels that keep every cannot-link, as ``labels`` do.
 
     Where no group alone can move any more, all linked ones are assigned anew; the end is reached
@@ -249,8 +249,8 @@ def lloyd_apart(
 
 
 def settle(
-    groups: Groups, labels: np.ndarray, centers: np.ndarray, max_iter: int, tol: float
-) -> Fitted:
+    groups: LinkedGroups, labels: np.ndarray, centers: np.ndarray, max_iter: int, tol: float
+) -> COPFit:
     """Groups to the nearest center their neighbors leave open, centers to the means, in turn."""
     points, sizes, linked, apart, scatters = groups
     n_clusters, nothing = len(centers), ROUNDING * scatters.max()
@@ -268,9 +268,9 @@ def settle(
         objective.append(float(scatters.sum() - masses @ (centers**2).sum(axis=1)))
         gain = objective[-2] - objective[-1] if len(objective) > 1 else np.inf
         if np.array_equal(moved, labels) or gain <= tol * objective[-1]:
-            return Fitted(moved, centers, np.array(objective), converged=True)
+            return COPFit(moved, centers, np.array(objective), converged=True)
         labels = moved
-    return Fitted(labels, centers, np.array(objective), converged=False)
+    return COPFit(labels, centers, np.array(objective), converged=False)
 
 
 def raise_contradiction(constraints: Constraints) -> None:

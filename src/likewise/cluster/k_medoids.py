@@ -5,7 +5,7 @@
 
 Rows joined by must-links move as one, their dissimilarities added. method="swap" searches by swaps
 and breaks as few cannot-links as it manages; method="exact" is the mixed-integer program, where all
-hold. Both are in medoids.py.
+hold. Both are in medoid_search.py.
 References: schubert2021, randel2021. We differ from the latter in that a medoid lies in its own
 cluster.
 """
@@ -21,7 +21,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from likewise.cluster.medoids import Medoids, exact_medoids, keep_apart, swap_medoids
+from likewise.cluster.medoid_search import Medoids, exact_medoids, keep_apart, swap_medoids
 from likewise.constraints import (
     Constraints,
     InconsistentConstraints,

@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from likewise.cluster.checks import check_settings, warn_outcome
+from likewise.cluster.clusterer_checks import check_settings, warn_outcome
 from likewise.constraints import check_constraints, fit_and_label, warn_unused
 from likewise.evaluation import violated_answers
 from likewise.kernels import kernel_function, row_blocks
@@ -255,7 +255,7 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
             yield np.argmin(sq_distances_to(G, sizes, seeds), axis=1)
 
 
-class Clustered(NamedTuple):
+class KernelClusters(NamedTuple):
     """Where Lloyd's steps ended."""
 
     labels: np.ndarray  # (n,)
@@ -297,12 +297,12 @@ def lloyd_kernel(K, labels, n_clusters, *, sizes=None, sq_norms=None, tol=0.0, m
         fall = inertia - moved_inertia
         if fall < -rounding:
             objective.append(inertia)
-            return Clustered(labels, inertia, np.array(objective), n_iter, False, rose=True)
+            return KernelClusters(labels, inertia, np.array(objective), n_iter, False, rose=True)
         labels, costs, inertia = moved, moved_costs, moved_inertia
         objective.append(inertia)
         if settled or fall <= tol * abs(inertia):
-            return Clustered(labels, inertia, np.array(objective), n_iter, True, rose=False)
-    return Clustered(labels, inertia, np.array(objective), max_iter, False, rose=False)
+            return KernelClusters(labels, inertia, np.array(objective), n_iter, True, rose=False)
+    return KernelClusters(labels, inertia, np.array(objective), max_iter, False, rose=False)
 
 
 def sums_after(K, sums, labels, moved) -> np.ndarray:

@@ -12,8 +12,8 @@ step raises the sum.
 Reference: bilenko2004. We differ from it in counting every pair once, as given and without those
 it implies; in the last line, s rows more that vary as all rows do, without which the metrics of
 small clusters are singular; in v_h, found by walking to the farthest row and back; in eigenvalues
-between two bounds; in starts (starts.py), and in choosing among them by the pairs, not the sum,
-which likes clusters that are thin in a direction nobody asked for.
+between two bounds; in starts (center_starts.py), and in choosing among them by the pairs, not the
+sum, which likes clusters that are thin in a direction nobody asked for.
 """
 
 import warnings
@@ -25,7 +25,8 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, check_scalar
 
-from likewise.cluster.checks import (
+from likewise.cluster.center_starts import starting_centers
+from likewise.cluster.clusterer_checks import (
     check_choice,
     check_settings,
     order_clusters,
@@ -41,7 +42,6 @@ from likewise.cluster.metrics import (
     sq_to_centers,
 )
 from likewise.cluster.soft_pairs import Moves, prepare_moves, reseed, sweep, violated
-from likewise.cluster.starts import starting_centers
 from likewise.constraints import check_constraints, fit_and_label, warn_unused
 from likewise.numerics.partitions import cluster_means
 from likewise.numerics.rows import validate_rows
@@ -212,7 +212,7 @@ class MPCKMeans(ClusterMixin, BaseEstimator):
             for centers in starts
         )
 
-        def broken_and_objective(fitted: Fitted) -> tuple[float, float]:
+        def broken_and_objective(fitted: MPCKFit) -> tuple[float, float]:
             alone = nearest(rows, fitted.centers, fitted.metrics)
             return float(weights[violated(alone, moves)].sum()), float(fitted.objective[-1])
 
@@ -254,7 +254,7 @@ class MPCKMeans(ClusterMixin, BaseEstimator):
         return nearest(rows, self.cluster_centers_ - center, self.metrics_)
 
 
-class Fitted(NamedTuple):
+class MPCKFit(NamedTuple):
     labels: np.ndarray  # (n,)
     centers: np.ndarray  # (k, d)
     metrics: np.ndarray  # (g, d) or (g, d, d)
@@ -275,7 +275,7 @@ def descend(
     max_iter: int,
     tol: float,
     n_walks: int = N_WALKS,
-) -> Fitted:
+) -> MPCKFit:
     """Labels, means, metrics and farthest rows in turn, from the Euclidean metric."""
     n_clusters, n_features = centers.shape
     unit = np.eye(n_features) if full else np.ones(n_features)
@@ -309,8 +309,8 @@ def descend(
         objective.append(float((metrics * scatter).sum() - weighed @ log_dets(metrics)))
         change = abs(objective[-2] - objective[-1]) if len(objective) > 1 else np.inf
         if change <= tol * rows.size:
-            return Fitted(labels, centers, metrics, np.array(objective), converged=True)
-    return Fitted(labels, centers, metrics, np.array(objective), converged=False)
+            return MPCKFit(labels, centers, metrics, np.array(objective), converged=True)
+    return MPCKFit(labels, centers, metrics, np.array(objective), converged=False)
 
 
 class Far(NamedTuple):

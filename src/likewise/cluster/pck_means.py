@@ -8,7 +8,7 @@ rises. Answers may contradict each other: the heavier side wins.
 Reference: basu2004. We differ from it in the unit of the price, half the mean squared distance of
 the rows to their mean, so that clusters do not depend on the unit of the data (``relative=False``
 is the paper's); in moving must-linked groups as a whole, too, where one row after the other gets
-stuck; in pairs counted as given, without those that they imply; and in starts (starts.py).
+stuck; in pairs counted as given, without those that they imply; and in starts (center_starts.py).
 """
 
 from typing import NamedTuple
@@ -18,7 +18,8 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, check_scalar
 
-from likewise.cluster.checks import (
+from likewise.cluster.center_starts import starting_centers
+from likewise.cluster.clusterer_checks import (
     check_choice,
     check_settings,
     order_clusters,
@@ -32,7 +33,6 @@ from likewise.cluster.soft_pairs import (
     sweep,
     violated,
 )
-from likewise.cluster.starts import starting_centers
 from likewise.constraints import check_constraints, fit_and_label, warn_unused
 from likewise.kernels.distances import sq_distances
 from likewise.numerics.partitions import cluster_means
@@ -211,7 +211,7 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         return centers
 
 
-class Fitted(NamedTuple):
+class PCKFit(NamedTuple):
     labels: np.ndarray  # (n,)
     centers: np.ndarray  # (k, d)
     objective: np.ndarray  # after every step
@@ -227,7 +227,7 @@ def descend(
     *,
     max_iter: int,
     tol: float,
-) -> Fitted:
+) -> PCKFit:
     """Labels given the centers, centers given the labels, until the objective settles."""
     n_clusters = len(centers)
     half_sq_norms = (rows**2).sum(axis=1) / 2
@@ -250,5 +250,5 @@ def descend(
         objective.append(float(scatter + price[violated(labels, moves)].sum()))
         gain = objective[-2] - objective[-1] if len(objective) > 1 else np.inf
         if gain <= tol * abs(objective[-1]):
-            return Fitted(labels, centers, np.array(objective), converged=True)
-    return Fitted(labels, centers, np.array(objective), converged=False)
+            return PCKFit(labels, centers, np.array(objective), converged=True)
+    return PCKFit(labels, centers, np.array(objective), converged=False)

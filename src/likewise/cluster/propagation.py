@@ -35,8 +35,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, check_scalar
 
-from likewise.cluster.checks import warn_conflicts
-from likewise.cluster.counting import choose_n_clusters
+from likewise.cluster.cluster_count import choose_n_clusters
+from likewise.cluster.clusterer_checks import warn_conflicts
 from likewise.cluster.kernel_kmeans import one_hot
 from likewise.constraints import Constraints, check_constraints, fit_and_label, warn_unused
 from likewise.evaluation import violated_answers
@@ -48,7 +48,7 @@ from likewise.kernels import (
     self_tuning_graph,
 )
 from likewise.kernels.diffusion import leading_eigenpairs
-from likewise.numerics.conjugate_gradients import Solved, solve_columns
+from likewise.numerics.conjugate_gradients import SolvedSystem, solve_columns
 from likewise.numerics.rows import validate_rows
 
 PAIR_ALPHA = 0.8  # how far pairs spread: lu2013 uses it on all its data
@@ -282,7 +282,7 @@ class GraphPropagation(ClusterMixin, BaseEstimator):
         coordinates, _ = diffusion_coordinates(W)
         return int(choose_n_clusters(coordinates, answers, random_state=rng).n_clusters)
 
-    def _warn(self, spread: "Spread", known: "Known") -> None:
+    def _warn(self, spread: "SpreadPairs", known: "Known") -> None:
         if not spread.converged:
             warnings.warn(
                 f"The memberships are not solved to tol={self.tol:g} after {MAX_ITER} iterations. "
@@ -326,7 +326,7 @@ class Known(NamedTuple):
         return np.bincount(self.components[self.components >= 0], minlength=self.n_components)
 
 
-class Spread(NamedTuple):
+class SpreadPairs(NamedTuple):
     memberships: np.ndarray  # (n, n_clusters), rows sum to 1
     n_iter: int
     converged: bool
@@ -353,7 +353,7 @@ def propagate(
     n_init: int,
     tol: float,
     rng,
-) -> Spread:
+) -> SpreadPairs:
     """Memberships of the rows X of a graph W from the groups, or the pairs, that are known."""
     are_groups = known.are_all_apart and 0 < known.n_components <= n_clusters
     seeds = known.components  # (n,), the cluster of a row that memberships spread from, or -1
@@ -390,15 +390,15 @@ def propagate(
         members = one_hot(known.components[answered], known.n_components)
         means = members.T @ memberships[answered] / known.sizes[:, None]
         memberships[answered] = means[known.components[answered]]
-    return Spread(memberships, n_iter, converged)
+    return SpreadPairs(memberships, n_iter, converged)
 
 
-def solve_walks(S: csr_array, Y: np.ndarray, *, alpha: float, tol: float) -> Solved:
+def solve_walks(S: csr_array, Y: np.ndarray, *, alpha: float, tol: float) -> SolvedSystem:
     """F = inv(I - alpha S) Y: the walks that begin in each column of Y, a step counted alpha."""
     return solve_columns(lambda V: V - alpha * (S @ V), Y, tol=tol, max_iter=MAX_ITER)
 
 
-def spread_over(S: csr_array, Y: np.ndarray, *, alpha: float, tol: float) -> Spread:
+def spread_over(S: csr_array, Y: np.ndarray, *, alpha: float, tol: float) -> SpreadPairs:
     """Rows of F divided by their sums; 0 in pieces of the graph where Y is 0.
 
     Walks so long that what is left of them is rounding begin anew where the shorter ones ended.
@@ -412,7 +412,7 @@ def spread_over(S: csr_array, Y: np.ndarray, *, alpha: float, tol: float) -> Spr
         memberships[is_new] = np.maximum(F[is_new], 0.0) / totals[is_new, None]
         is_reached |= is_new
         if is_reached.all() or not is_new.any():
-            return Spread(memberships, solved.n_iter, solved.converged)
+            return SpreadPairs(memberships, solved.n_iter, solved.converged)
         F = solve_walks(S, memberships, alpha=alpha, tol=tol).X
 
 

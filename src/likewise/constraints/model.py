@@ -20,12 +20,12 @@ from typing import Literal
 import numpy as np
 from sklearn.utils import check_random_state
 
-from likewise.constraints import draw, io, labels, splitting
+from likewise.constraints import io, label_draws, labels, splitting
 from likewise.constraints import table as tables
 from likewise.constraints.closure import Closure, close
 from likewise.constraints.conflicts import Conflicts
 from likewise.constraints.splitting import Split
-from likewise.constraints.table import KINDS, N_PAIR_KINDS, NO_ROW, Table
+from likewise.constraints.table import KINDS, N_PAIR_KINDS, NO_ROW, AnswerTable
 
 BACKENDS = ("pandas", "polars", "pyarrow")  # of data frames
 
@@ -124,7 +124,7 @@ class Constraints:
 
     n_samples: int
     ids: np.ndarray | None
-    _table: Table
+    _table: AnswerTable
 
     def __init__(
         self,
@@ -152,7 +152,7 @@ class Constraints:
             return f"{KINDS[codes[i]]}[{i - starts[codes[i]]}]"
 
         tables.check_points(codes, points, n_samples, name)
-        table = Table(
+        table = AnswerTable(
             codes,
             points,
             tables.check_weights(weights, len(codes), name),
@@ -161,7 +161,7 @@ class Constraints:
         )
         self._freeze(n_samples, table, ids)
 
-    def _freeze(self, n_samples: int, table: Table, ids: np.ndarray | None) -> None:
+    def _freeze(self, n_samples: int, table: AnswerTable, ids: np.ndarray | None) -> None:
         for array in (*table, ids):
             if array is not None:
                 array.flags.writeable = False
@@ -169,7 +169,7 @@ class Constraints:
             object.__setattr__(self, slot, value)
 
     @classmethod
-    def _of(cls, n_samples: int, table: Table, ids: np.ndarray | None) -> "Constraints":
+    def _of(cls, n_samples: int, table: AnswerTable, ids: np.ndarray | None) -> "Constraints":
         """A table already checked, without checking it again."""
         constraints = cls.__new__(cls)
         constraints._freeze(n_samples, table, ids)
@@ -212,7 +212,7 @@ class Constraints:
             and not tables.equal_arrays(self.ids, other.ids)
         ):
             raise ValueError("Constraints whose rows have different ids cannot be added.")
-        table = tables.join(self._table, other._table)
+        table = tables.concatenate(self._table, other._table)
         return self._of(self.n_samples, table, self.ids if self.ids is not None else other.ids)
 
     # What was said
@@ -483,8 +483,12 @@ class Constraints:
             )
         classes = labels.check_all_labelled(y)
         rng = check_random_state(random_state)
-        codes, points = draw.draw_answers(classes, [count or 0 for count in counts], noise, rng)
-        return cls._of(len(classes), Table(codes, points, np.ones(len(codes)), None, None), None)
+        codes, points = label_draws.draw_answers(
+            classes, [count or 0 for count in counts], noise, rng
+        )
+        return cls._of(
+            len(classes), AnswerTable(codes, points, np.ones(len(codes)), None, None), None
+        )
 
     @classmethod
     def from_partial_labels(cls, y) -> "Constraints":
@@ -507,7 +511,7 @@ class Constraints:
         """
         classes = labels.class_codes(y)
         labelled = np.flatnonzero(classes != labels.UNLABELLED)
-        must_link, cannot_link = draw.link_labelled(classes, labelled)
+        must_link, cannot_link = label_draws.link_labelled(classes, labelled)
         return cls(len(classes), must_link=must_link, cannot_link=cannot_link)
 
     @classmethod
@@ -563,4 +567,4 @@ class Constraints:
 
 
 def _rebuild(n_samples, columns, ids) -> Constraints:
-    return Constraints._of(n_samples, Table(*columns), ids)
+    return Constraints._of(n_samples, AnswerTable(*columns), ids)

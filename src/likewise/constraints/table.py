@@ -32,7 +32,7 @@ FIRST_TIME, LAST_TIME = np.array(["0001-01-01", "9999-12-31T23:59:59.999999"], "
 Name = Callable[[int], str]
 
 
-class Table(NamedTuple):
+class AnswerTable(NamedTuple):
     codes: np.ndarray  # (m,) int8, index into KINDS
     points: np.ndarray  # (m, 3) int64, NO_ROW where a pair has no third
     weights: np.ndarray  # (m,) float64
@@ -237,7 +237,7 @@ def parse_time(cell: Any, name: Name, i: int) -> np.datetime64:
 
 def from_columns(
     columns: dict[str, list], n_samples: int, ids: np.ndarray | None, place: Name
-) -> Table:
+) -> AnswerTable:
     """Cells to a checked table. ``place`` says where the i-th answer stands."""
     check_column_names(columns)
     columns = {name: decode_column(cells, name, place) for name, cells in columns.items()}
@@ -262,7 +262,7 @@ def from_columns(
 
     check_points(codes, points, n_samples, name)
     weights = [parse_weight(cell, name, i) for i, cell in enumerate(columns.get("weight") or [])]
-    return Table(
+    return AnswerTable(
         codes,
         points,
         check_weights(weights or None, n_answers, name),
@@ -319,7 +319,7 @@ def parse_weight(cell: Any, name: Name, i: int) -> float:
         raise ValueError(f"{name(i)} has the weight {cell!r}. It must be a number >= 0.") from None
 
 
-def to_columns(table: Table, ids: np.ndarray | None) -> dict[str, list]:
+def to_columns(table: AnswerTable, ids: np.ndarray | None) -> dict[str, list]:
     """The inverse of ``from_columns``: every column, None for an empty cell."""
 
     def cell(row: int):
@@ -336,11 +336,11 @@ def to_columns(table: Table, ids: np.ndarray | None) -> dict[str, list]:
     return dict(zip(COLUMNS, cells))
 
 
-def take(table: Table, picked: np.ndarray) -> Table:
+def take(table: AnswerTable, picked: np.ndarray) -> AnswerTable:
     """Some answers, without names or times at all where none is left."""
     annotators = None if table.annotators is None else table.annotators[picked]
     asked_at = None if table.asked_at is None else table.asked_at[picked]
-    return Table(
+    return AnswerTable(
         table.codes[picked],
         table.points[picked],
         table.weights[picked],
@@ -349,7 +349,7 @@ def take(table: Table, picked: np.ndarray) -> Table:
     )
 
 
-def join(first: Table, second: Table) -> Table:
+def concatenate(first: AnswerTable, second: AnswerTable) -> AnswerTable:
     """The answers of one table and then those of another."""
 
     def filled(column: str, missing) -> np.ndarray | None:
@@ -361,7 +361,7 @@ def join(first: Table, second: Table) -> Table:
                 columns[i] = np.full(len(side.codes), missing)
         return np.concatenate(columns)
 
-    return Table(
+    return AnswerTable(
         np.concatenate([first.codes, second.codes]),
         np.concatenate([first.points, second.points]),
         np.concatenate([first.weights, second.weights]),

@@ -23,7 +23,7 @@ class World(NamedTuple):
         return self.size == 1
 
 
-def join() -> World:
+def join_workers() -> World:
     """The world this process belongs to; joined if torchrun named one, once and for all fits.
 
     A world left and joined again may meet in what is left of the old one, and wait forever.

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from likewise.duals.centroids import price_by_climbing, price_by_lp, split_groups
-from likewise.duals.pairs import Pairs
+from likewise.duals.centroid_prices import price_by_climbing, price_by_lp, split_groups
+from likewise.duals.priced_pairs import PricedPairs
 from likewise.kernels import sq_distances
 
 EPS = 0.1
@@ -20,24 +20,24 @@ LARGEST_PROGRAM = 20_000  # points of broken groups times clusters: some tenths 
 N_CLIMBS = 100  # steps from the last epoch's prices
 
 
-class Filtered(NamedTuple):
+class FilteredPairs(NamedTuple):
     kept: np.ndarray  # (m,) whether the pair is used
     multipliers: np.ndarray  # (m, k) to start from next time
 
 
 def filter_pairs(
-    codes: np.ndarray, centers: np.ndarray, pairs: Pairs, drop_share: float, multipliers
-) -> Filtered:
+    codes: np.ndarray, centers: np.ndarray, pairs: PricedPairs, drop_share: float, multipliers
+) -> FilteredPairs:
     """Codes (p, d) are of `pairs.points`; `multipliers` those of the last epoch, or None."""
     costs = sq_distances(codes, centers)
     if program_size(costs, pairs) <= LARGEST_PROGRAM:
         priced = price_by_lp(costs, pairs, EPS)
     else:
         priced = price_by_climbing(costs, pairs, EPS, max_iter=N_CLIMBS, start=multipliers)
-    return Filtered(keep_by_price(priced.prices, drop_share), priced.multipliers)
+    return FilteredPairs(keep_by_price(priced.prices, drop_share), priced.multipliers)
 
 
-def program_size(costs: np.ndarray, pairs: Pairs) -> int:
+def program_size(costs: np.ndarray, pairs: PricedPairs) -> int:
     """Points in groups of pairs that do not hold already, times clusters."""
     groups, broken, alone = split_groups(pairs, costs.argmin(axis=1))
     hard = np.isin(groups, groups[broken & ~(alone & ~pairs.must)])

@@ -13,7 +13,7 @@ from likewise.deep.fit_settings import Settings
 from likewise.deep.networks import Autoencoder, Clusterer, start_weights
 from likewise.deep.pretraining import pretraining_optimizer
 from likewise.deep.steps import adam, tensors_of
-from likewise.duals.pairs import Pairs, pairs_of
+from likewise.duals.priced_pairs import PricedPairs, pairs_of
 
 
 class Problem(NamedTuple):
@@ -22,7 +22,7 @@ class Problem(NamedTuple):
     rows: torch.Tensor  # (n, d)
     answers: dict[str, Answers]  # to learn from
     full_weights: dict[str, torch.Tensor]  # theirs, before any is left out
-    pairs: Pairs  # the pairs among them, for the filter
+    pairs: PricedPairs  # the pairs among them, for the filter
     held_out: Constraints
     ease: torch.Tensor | None  # (n,)
     settings: Settings

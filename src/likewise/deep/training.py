@@ -22,10 +22,9 @@ import torch
 from likewise.constraints import Constraints
 from likewise.deep import losses
 from likewise.deep.checkpoints import Checkpoint, fingerprint_of
-from likewise.deep.distributed import agree, gather_parts, join, local_device
+from likewise.deep.distributed import agree, gather_parts, join_workers, local_device
 from likewise.deep.epochs import make_epoch
 from likewise.deep.fit_settings import Settings
-from likewise.deep.kmeans import improve, kmeans
 from likewise.deep.pair_filter import filter_pairs
 from likewise.deep.pretraining import make_pretraining_epoch, train_layer_wise
 from likewise.deep.state import (
@@ -43,6 +42,7 @@ from likewise.deep.state import (
     to_trained,
 )
 from likewise.deep.steps import set_rate
+from likewise.deep.torch_kmeans import improve, kmeans
 from likewise.evaluation import held_out_accuracy
 from likewise.progress import track
 
@@ -66,7 +66,7 @@ def train(
     checkpoint=None,
 ) -> Trained:
     """Cluster the rows X (n, d) of float32; all random numbers start from `seed`, one per world."""
-    where, world = local_device(device), join()
+    where, world = local_device(device), join_workers()
     with matmul_precision("high"):
         fingerprint = ""
         if checkpoint is not None:
@@ -93,7 +93,7 @@ def train(
 
 def agree_on_seed(seed: int, device: str | None) -> int:
     """The first process's, for all."""
-    return agree(seed, join(), local_device(device))
+    return agree(seed, join_workers(), local_device(device))
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from likewise.duals.filtering import (
     filter_constraints,
 )
 from likewise.duals.fitness import METRICS, MetricFitness, fitness_of_sets, metric_fitness
-from likewise.duals.moving import MovedPoints, move_points
+from likewise.duals.moved_points import MovedPoints, move_points
 from likewise.duals.prices import ConstraintPrices, constraint_prices
 
 __all__ = [

@@ -3,7 +3,7 @@
 A wrong answer is one that the other answers speak against. A learner that may break answers at a
 price (SKLR) finds a space that most of them agree on. There,
 
-    a pair    is doubted by what it costs by itself in k-means (centroids.py, "isolated"),
+    a pair    is doubted by what it costs by itself in k-means (centroid_prices.py, "isolated"),
     a triple  by how hard the learner had to pull, up to its limit, and beyond that by how far its
               distances still are from what it asks: dual / C + sum max(0, 2 d_near - d_far).
 
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import check_array, check_random_state, check_scalar
 
-from likewise.cluster.checks import check_choice
+from likewise.cluster.clusterer_checks import check_choice
 from likewise.constraints import Constraints, check_constraints
 from likewise.duals.dissimilarity import len_of
 from likewise.duals.prices import constraint_prices, learner_duals
@@ -141,7 +141,7 @@ def costly_answers(
         doubts = learner_duals(learner, constraints).copy()
         stands_out = doubts > 0
     doubts[constraints.weights == 0] = 0.0
-    scores = place(doubts, np.isin(np.arange(constraints.n_answers), pairs))
+    scores = place_among_likes(doubts, np.isin(np.arange(constraints.n_answers), pairs))
     ranking = np.lexsort((-doubts, -scores))
     return CostlyAnswers(ranking[(stands_out & (doubts > 0))[ranking]], ranking, scores)
 
@@ -244,7 +244,7 @@ def doubt_triples(constraints: Constraints, Z: np.ndarray, learner) -> tuple:
     return doubts, stands_out
 
 
-def place(doubts: np.ndarray, is_pair: np.ndarray) -> np.ndarray:
+def place_among_likes(doubts: np.ndarray, is_pair: np.ndarray) -> np.ndarray:
     """The share of its likes, pairs or others, doubted no more than an answer; 0 without doubt."""
     places = np.zeros(len(doubts))
     for group in (is_pair, ~is_pair):

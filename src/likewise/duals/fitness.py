@@ -19,8 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import Constraints, check_constraints
 from likewise.duals.dissimilarity import dissimilarity_matrix, len_of
-from likewise.duals.medoids import prepare, price_sets
-from likewise.duals.pairs import pairs_of
+from likewise.duals.medoid_prices import prepare, price_sets
+from likewise.duals.priced_pairs import pairs_of
 from likewise.progress import track
 
 METRICS = ("euclidean", "manhattan", "chebyshev", "mahalanobis", "cosine")

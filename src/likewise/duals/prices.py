@@ -1,7 +1,7 @@
 """The price of every answer: what honoring it costs a clustering that would rather not.
 
-    model="mssc"       sum of squares to k centers that stand still (centroids.py)
-    model="k-medoids"  any dissimilarity, to k of the rows (medoids.py)
+    model="mssc"       sum of squares to k centers that stand still (centroid_prices.py)
+    model="k-medoids"  any dissimilarity, to k of the rows (medoid_prices.py)
 
 The price of a pair is the sum of its Lagrange multipliers over the centers, without the sign: 0
 when the clusters honor it anyway, large when they would have to be bent. The paper's "impact" is
@@ -17,9 +17,9 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_array, check_random_state, check_scalar
 
 from likewise.constraints import Constraints, check_constraints
-from likewise.duals import centroids, medoids
+from likewise.duals import centroid_prices, medoid_prices
 from likewise.duals.dissimilarity import dissimilarity_matrix, len_of
-from likewise.duals.pairs import Pairs, pairs_of
+from likewise.duals.priced_pairs import PricedPairs, pairs_of
 from likewise.kernels import sq_distance_blocks, sq_distances
 from likewise.numerics.pair_distances import pair_sq_distances
 
@@ -155,7 +155,7 @@ def constraint_prices(
         honored = triples_hold(constraints, lambda some: pair_sq_distances(X, some))
     else:
         D = dissimilarity_matrix(X, metric)
-        prepared = medoids.prepare(D, n_clusters, rng)
+        prepared = medoid_prices.prepare(D, n_clusters, rng)
         labels, found_centers = prepared.found.labels, prepared.found.medoids
         cost = prepared.found.cost * prepared.scale
         found = price_medoids(prepared, pairs, solver, eps)
@@ -165,11 +165,11 @@ def constraint_prices(
 
 
 def price_fixed(
-    X, centers, labels, cost, pairs: Pairs, solver: str, eps: float, max_iter: int
-) -> tuple[centroids.Priced, float]:
+    X, centers, labels, cost, pairs: PricedPairs, solver: str, eps: float, max_iter: int
+) -> tuple[centroid_prices.Priced, float]:
     """Multipliers at centers that stand, and the bound on what all rows cost."""
     if solver == "alternating":
-        found = centroids.price_by_alternating(
+        found = centroid_prices.price_by_alternating(
             X, labels, pairs, eps, n_clusters=len(centers), max_iter=max_iter
         )
         return found, found.bound
@@ -177,28 +177,28 @@ def price_fixed(
     if solver == "auto":
         solver = "lp" if costs.size <= LARGEST_PROGRAM else "subgradient"
     if solver == "isolated":
-        found = centroids.price_alone(costs, pairs)
+        found = centroid_prices.price_alone(costs, pairs)
     elif solver == "lp":
-        found = centroids.price_by_lp(costs, pairs, eps)
+        found = centroid_prices.price_by_lp(costs, pairs, eps)
     else:
-        found = centroids.price_by_climbing(costs, pairs, eps, max_iter=max_iter)
+        found = centroid_prices.price_by_climbing(costs, pairs, eps, max_iter=max_iter)
     return found, cost - float(costs.min(axis=1).sum()) + found.bound
 
 
 def price_medoids(
-    prepared: medoids.Prepared, pairs: Pairs, solver: str, eps: float
-) -> centroids.Priced:
+    prepared: medoid_prices.Prepared, pairs: PricedPairs, solver: str, eps: float
+) -> centroid_prices.Priced:
     """Multipliers of one set of pairs over dissimilarities already clustered."""
     k = len(prepared.found.medoids)
     if solver == "lp":
-        return medoids.price_by_program(prepared.costs * prepared.scale, k, pairs, eps)
+        return medoid_prices.price_by_program(prepared.costs * prepared.scale, k, pairs, eps)
     if solver == "isolated":
         at_medoids = prepared.costs[np.ix_(pairs.points, prepared.found.medoids)]
-        alone = centroids.price_alone(at_medoids, pairs)
+        alone = centroid_prices.price_alone(at_medoids, pairs)
         spread = np.zeros((len(pairs.ends), len(prepared.costs)))
         spread[:, prepared.found.medoids] = alone.multipliers * prepared.scale
-        return centroids.Priced(spread, prepared.bound * prepared.scale, settled=True)
-    return medoids.price_by_lagrangian(prepared, pairs, eps)
+        return centroid_prices.Priced(spread, prepared.bound * prepared.scale, settled=True)
+    return medoid_prices.price_by_lagrangian(prepared, pairs, eps)
 
 
 def cluster_once(X, n_clusters: int, centers, rng) -> tuple[np.ndarray, np.ndarray, float]:
@@ -229,8 +229,8 @@ def triples_hold(constraints: Constraints, distances) -> np.ndarray:
 
 def assemble(
     constraints: Constraints,
-    pairs: Pairs,
-    found: centroids.Priced,
+    pairs: PricedPairs,
+    found: centroid_prices.Priced,
     bound: float,
     labels: np.ndarray,
     honored: np.ndarray,

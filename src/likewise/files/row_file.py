@@ -25,7 +25,7 @@ CELLS_AT_ONCE = 1_000_000  # of a memory map
 ID_COLUMN = "id"  # taken for the names of the rows when nothing else is said
 
 
-class Rows(NamedTuple):
+class ReadRows(NamedTuple):
     """The rows of a data file."""
 
     X: np.ndarray  # (n, d) float64, or a memory map of what a .npy file holds
@@ -40,7 +40,7 @@ def read_rows(
     id_column: str | None = None,
     features: Sequence[str] | None = None,
     text_column: str | None = None,
-) -> Rows:
+) -> ReadRows:
     """Read the rows to cluster from a .csv, .parquet or .npy file.
 
     Parameters
@@ -60,7 +60,7 @@ def read_rows(
     if ending == ".npy":
         if id_column is not None or features or text_column is not None:
             raise ValueError(f"{path.name} has no named columns to choose from.")
-        return Rows(_read_npy(path), None, None)
+        return ReadRows(_read_npy(path), None, None)
     columns = _read_csv(path) if ending == ".csv" else _read_parquet(path)
     if id_column is None and ID_COLUMN in columns:
         id_column = ID_COLUMN
@@ -71,7 +71,7 @@ def read_rows(
     if not names:
         raise ValueError(f"{path.name} has no column of numbers.")
     X = np.stack([_numbers(_column(columns, name, path), name, path) for name in names], axis=1)
-    return Rows(X, as_ids(ids, id_column, path), names, _as_texts(texts, text_column, path))
+    return ReadRows(X, as_ids(ids, id_column, path), names, _as_texts(texts, text_column, path))
 
 
 def check_output_path(path: str | os.PathLike) -> None:

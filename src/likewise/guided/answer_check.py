@@ -17,7 +17,7 @@ from likewise.duals import (
     constraint_prices,
     metric_fitness,
 )
-from likewise.guided.clustering import GuidedClustering
+from likewise.guided.guided_clustering import GuidedClustering
 from likewise.kernel_learning import SKLR
 
 MOST_ROWS = 1000  # for the metrics, which compare all rows with all

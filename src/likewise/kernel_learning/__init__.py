@@ -8,7 +8,7 @@ from likewise.kernel_learning.npk import NPK
 from likewise.kernel_learning.simple_npk import SimpleNPK
 from likewise.kernel_learning.sklr import SKLR
 from likewise.kernel_learning.spectral import SpectralReweighting
-from likewise.kernel_learning.starts import fit_start
+from likewise.kernel_learning.start_kernels import fit_start
 
 __all__ = [
     "NPK",

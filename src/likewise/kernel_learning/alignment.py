@@ -20,8 +20,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from likewise.constraints import check_constraints, warn_unused
 from likewise.evaluation import violated_on_average
-from likewise.kernel_learning.pairs import MergedPairs, merge_pairs
-from likewise.kernel_learning.starts import ALL_ROWS, N_LANDMARKS
+from likewise.kernel_learning.merged_pairs import MergedPairs, merge_pairs
+from likewise.kernel_learning.start_kernels import ALL_ROWS, N_LANDMARKS
 from likewise.kernels import choose_landmarks, kernel_function
 from likewise.maps import ChainedMap, LinearMap, by_map, nystrom_map
 from likewise.numerics.eigen import eigh

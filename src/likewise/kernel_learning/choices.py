@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from likewise.constraints import check_constraints, check_strength
 from likewise.kernel_learning.softmax import choices_of, option_chances, option_sq_distances
 from likewise.kernel_learning.softmax_search import fit_choices
-from likewise.kernel_learning.starts import (
+from likewise.kernel_learning.start_kernels import (
     fit_unit_start,
     takes_sparse,
 )

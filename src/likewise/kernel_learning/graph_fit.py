@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from likewise.constraints import check_constraints, warn_unused
-from likewise.kernel_learning.pairs import merge_pairs
+from likewise.kernel_learning.merged_pairs import merge_pairs
 from likewise.kernels import (
     laplacian,
     leading_eigenpairs,
@@ -20,7 +20,7 @@ AFFINITIES = ("euclidean", "precomputed")
 N_START = 40  # directions of the inverse of L that are kept where there are no pairs
 
 
-class Solved(NamedTuple):
+class GraphKernel(NamedTuple):
     """A kernel over the rows, K = Y Y', and what is known of the optimum."""
 
     Y: np.ndarray  # (n, rank)
@@ -45,7 +45,7 @@ def fit_on_graph(learner, X, y, constraints):
     if len(merged.pairs):
         solved = learner._solve(laplacian(W, delta=learner.delta), merged)
     else:
-        solved = Solved(start_embedding(W, learner.delta), np.empty(0), 0.0, 0.0, 0.0, 1)
+        solved = GraphKernel(start_embedding(W, learner.delta), np.empty(0), 0.0, 0.0, 0.0, 1)
     learner.duals_ = np.zeros(answers.n_answers)
     learner.duals_[merged.answers] = merged.shares * solved.duals[merged.pair_of]
     learner.embedding_, learner.n_iter_ = solved.Y, solved.n_iter

@@ -20,8 +20,8 @@ from sklearn.utils import check_random_state
 
 from likewise.constraints import check_constraints, check_strength, warn_unused
 from likewise.evaluation import violated_by_bounds
-from likewise.kernel_learning.logdet import learn_metric, problem_rows
-from likewise.kernel_learning.starts import fit_start
+from likewise.kernel_learning.logdet_kernel import learn_metric, problem_rows
+from likewise.kernel_learning.start_kernels import fit_start
 from likewise.maps import by_map
 from likewise.numerics.pair_distances import mean_sq_distance, percentile_bounds
 

@@ -22,14 +22,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from likewise.kernel_learning.graph_fit import Solved, fit_on_graph
+from likewise.kernel_learning.graph_fit import GraphKernel, fit_on_graph
+from likewise.kernel_learning.merged_pairs import MergedPairs
 from likewise.kernel_learning.npk_solvers import (
     PairProblem,
     climb_barrier,
     climb_paper,
     solve_exactly,
 )
-from likewise.kernel_learning.pairs import MergedPairs
 from likewise.maps import by_map
 from likewise.numerics.elimination import eliminate
 
@@ -170,7 +170,7 @@ class NPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.pairwise = self.affinity == "precomputed"
         return tags
 
-    def _solve(self, L: csr_array, merged: MergedPairs) -> Solved:
+    def _solve(self, L: csr_array, merged: MergedPairs) -> GraphKernel:
         rows, local = np.unique(merged.pairs, return_inverse=True)
         reduced = eliminate(L, rows)
         scale = COUNTS[self.count] / 2
@@ -198,7 +198,7 @@ class NPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         pull = np.zeros((L.shape[0], max(1, found.pull.shape[1])))
         pull[rows[found.rows], : found.pull.shape[1]] = found.pull
         Y, duals = reduced.solve(pull), found.duals / scale
-        return Solved(Y, duals, found.primal, found.dual, found.gap, found.n_iter)
+        return GraphKernel(Y, duals, found.primal, found.dual, found.gap, found.n_iter)
 
     def _check_settings(self) -> None:
         for name, known in (("solver", SOLVERS), ("count", COUNTS)):

@@ -22,7 +22,7 @@ import numpy as np
 
 from likewise.numerics.definite import factor, inverse, inverse_of, symmetric
 from likewise.numerics.eigen import eigh
-from likewise.numerics.interior_point import Pairs, Solved, relative_gap, solve_pairs
+from likewise.numerics.interior_point import ConeOptimum, SignedPairs, relative_gap, solve_pairs
 from likewise.numerics.psd import fix_signs
 from likewise.numerics.threads import one_thread_if_small
 
@@ -131,7 +131,7 @@ class Scout:
         self.problem, self.part, self.outside = problem, part, outside
         self.look_at = LOOSE
 
-    def __call__(self, found: Solved) -> bool:
+    def __call__(self, found: ConeOptimum) -> bool:
         if found.gap > self.look_at:
             return False
         self.look_at = found.gap / 10
@@ -140,14 +140,14 @@ class Scout:
         return bool((margins[self.outside] < 1 - found.gap).any())
 
 
-def carry_over(problem: PairProblem, last: Part, found: Solved, part: Part, duals: np.ndarray):
+def carry_over(problem: PairProblem, last: Part, found: ConeOptimum, part: Part, duals: np.ndarray):
     """A start on other pairs, as central as the last iterate was on the last.
 
     Z on rows that are new follows from the graph, as everywhere, and gets mu inv(M) on top to be
     definite. Pairs that are new get a small dual.
     """
     mu = (found.primal - found.dual) / (len(last.rows) + 2 * len(last.pairs))
-    over = Pairs(part.pairs, part.signs, size=len(part.rows))
+    over = SignedPairs(part.pairs, part.signs, size=len(part.rows))
     q = np.minimum(np.where(duals > 0, duals, NEW_DUAL * found.duals.mean()), 0.9 * part.costs)
     while (M_factor := factor(part.S - over.matrix(q))) is None:
         q = 0.9 * q
@@ -174,7 +174,7 @@ def climb_barrier(problem: PairProblem, *, tol: float, max_iter: int) -> PairKer
     """
     G, pairs, signs, costs = problem
     S = inverse(G)
-    over = Pairs(pairs, signs, size=len(S))
+    over = SignedPairs(pairs, signs, size=len(S))
     q, H, mu = np.zeros(len(pairs)), G.copy(), 1.0
     n_iter, settled = 0, False
     while n_iter < max_iter and not (settled and mu <= BARRIER_END):
@@ -227,7 +227,7 @@ def climb_paper(problem: PairProblem, *, tol: float, max_iter: int, rng) -> Pair
 def recover(problem, S, q, n_iter, tol, settled, *, null) -> PairKernel:
     """Equation (6): the best Z = U B U' over the null space U of M, by interior points."""
     _, pairs, signs, costs = problem
-    values, vectors = eigh(S - Pairs(pairs, signs, size=len(S)).matrix(q))
+    values, vectors = eigh(S - SignedPairs(pairs, signs, size=len(S)).matrix(q))
     U = vectors[:, values <= max(null * values[-1], values[0])]
     small = solve_pairs(U.T @ S @ U, pairs, signs, costs, basis=U, tol=tol / 2)
     found = cut_rank(problem, np.arange(len(S)), S, U @ small.Z @ U.T, q, n_iter, tol)

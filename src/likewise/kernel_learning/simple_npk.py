@@ -35,12 +35,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from likewise.kernel_learning.graph_fit import Solved, fit_on_graph, row_products
-from likewise.kernel_learning.pairs import MergedPairs
+from likewise.kernel_learning.graph_fit import GraphKernel, fit_on_graph, row_products
+from likewise.kernel_learning.merged_pairs import MergedPairs
 from likewise.maps import by_map
 from likewise.numerics.eigen import eigh
 from likewise.numerics.elimination import eliminate, solve_by_gradients
-from likewise.numerics.interior_point import Pairs
+from likewise.numerics.interior_point import SignedPairs
 from likewise.numerics.psd import fix_signs
 from likewise.numerics.threads import one_thread_if_small
 
@@ -191,9 +191,9 @@ class SimpleNPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.input_tags.pairwise = self.affinity == "precomputed"
         return tags
 
-    def _solve(self, L: csr_array, merged: MergedPairs) -> Solved:
+    def _solve(self, L: csr_array, merged: MergedPairs) -> GraphKernel:
         n = L.shape[0]
-        over = Pairs(merged.pairs, merged.signs, size=n)
+        over = SignedPairs(merged.pairs, merged.signs, size=n)
         C = 1.0 if self.C is None else self.C
         if self.C is None and self.loss == "linear":
             C = ABOVE_LEAST * least_cost(L, over.matrix(merged.weights))
@@ -220,7 +220,9 @@ class SimpleNPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 "puts all rows in one place. Raise C, or lower delta.",
                 UserWarning,
             )
-        return Solved(found.Y, found.multipliers, found.primal, found.dual, found.gap, found.n_iter)
+        return GraphKernel(
+            found.Y, found.multipliers, found.primal, found.dual, found.gap, found.n_iter
+        )
 
     def _check_settings(self) -> None:
         if self.loss not in LOSSES:
@@ -240,12 +242,12 @@ class Reduced(NamedTuple):
     """The same on the rows of pairs, where signs of eigenvalues are cheap to count."""
 
     schur: np.ndarray  # (v, v), what elimination leaves of L
-    over: Pairs
+    over: SignedPairs
 
 
 class BoundedProblem(NamedTuple):
     L: csr_array  # (n, n)
-    over: Pairs
+    over: SignedPairs
     costs: np.ndarray  # (m,), > 0
     loss: str
     p: float
@@ -332,7 +334,7 @@ def kernel_of(problem: BoundedProblem, a: np.ndarray, n_iter: int) -> BoundedKer
     return BoundedKernel(Y, a.copy(), primal, dual, gap, n_iter, converged=True)
 
 
-def margins(over: Pairs, Y: np.ndarray) -> np.ndarray:
+def margins(over: SignedPairs, Y: np.ndarray) -> np.ndarray:
     """T_k K_ij (m,) of K = Y Y'."""
     return over.signs * row_products(Y, np.column_stack([over.i, over.j]))
 
@@ -365,7 +367,7 @@ def reduce_to_pairs(L: csr_array, merged: MergedPairs) -> Reduced | None:
     rows, local = np.unique(merged.pairs, return_inverse=True)
     if len(rows) > COUNTED:
         return None
-    over = Pairs(local.reshape(-1, 2), merged.signs, size=len(rows))
+    over = SignedPairs(local.reshape(-1, 2), merged.signs, size=len(rows))
     return Reduced(eliminate(L, rows).schur, over)
 
 

@@ -6,8 +6,8 @@
     tr(K C_c) = gamma d_K(i, j) - d_K(i, k)   for an answer that j is closer to i than k is;
                                               gamma is the margin
 
-D is the log-det divergence and d_K a squared kernel distance (logdet.py has the whole list). K0 is
-taken in units of its mean squared distance, so C and the bounds on pairs have no unit.
+D is the log-det divergence and d_K a squared kernel distance (logdet_kernel.py has the whole
+list). K0 is taken in units of its mean squared distance, so C and the bounds on pairs have no unit.
 Reference: amid2015. We differ from it in four ways; loss="paper" goes back on the first three.
 1. Its projections, without duals, end at some feasible kernel, 6 to 55 % above the least divergence
    and dependent on the order. Ours keep the duals and reach the optimum.
@@ -29,8 +29,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import Constraints, check_constraints, check_strength
 from likewise.evaluation import ahead_of_first, answer_credits, select
-from likewise.kernel_learning.logdet import Learned, learn_from_answers, violated_answers
-from likewise.kernel_learning.starts import (
+from likewise.kernel_learning.logdet_kernel import Learned, learn_from_answers, misses_margins
+from likewise.kernel_learning.start_kernels import (
     fit_unit_start,
     takes_sparse,
 )
@@ -202,7 +202,7 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.map_ = learned if standardize is None else ChainedMap((standardize, learned))
         self.metric_, self.duals_ = fitted.metric, fitted.answer_duals(answers.n_answers)
         self.divergence_, self.n_iter_ = fitted.divergence, fitted.n_iter
-        is_violated = violated_answers(
+        is_violated = misses_margins(
             start.Y @ fitted.root, answers, margin=self.margin, sq_bounds=self.bounds, tol=BROKEN
         )
         self.violated_ = np.flatnonzero(is_violated)

@@ -24,7 +24,7 @@ import numpy as np
 
 from likewise.constraints import Constraints
 from likewise.evaluation import can_judge, climb
-from likewise.kernel_learning.logdet import expand
+from likewise.kernel_learning.logdet_kernel import expand
 from likewise.kernel_learning.softmax import (
     Choices,
     Chosen,

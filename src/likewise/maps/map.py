@@ -13,7 +13,7 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.sparse import issparse
 
-from likewise.maps.moving import move_like
+from likewise.maps.map_devices import move_like
 from likewise.numerics.array_library import is_array_elsewhere, library_of
 
 

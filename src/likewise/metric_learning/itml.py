@@ -30,7 +30,7 @@ from sklearn.utils import check_random_state
 from likewise.constraints import check_constraints, check_strength, warn_unused
 from likewise.evaluation import violated_by_bounds
 from likewise.maps import LinearMap, by_map
-from likewise.numerics.logdet import sweep_pairs
+from likewise.numerics.logdet_sweeps import sweep_pairs
 from likewise.numerics.pair_distances import (
     differences,
     mean_sq_distance,

@@ -144,7 +144,7 @@ class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             scatter = shrink(scatter, self.shrinkage, n_effective)
             fitted = spread(diffs[far], weights[far], scatter, tol=self.tol, max_iter=self.max_iter)
         else:
-            fitted = Spread(np.eye(X.shape[1]), np.empty(0), 0.0, 0, converged=True)
+            fitted = SpreadMetric(np.eye(X.shape[1]), np.empty(0), 0.0, 0, converged=True)
             if self.n_answers_used_:
                 missing = "cannot-link" if near.any() else "must-link"
                 warnings.warn(
@@ -171,7 +171,7 @@ class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     transform = by_map.transform
 
 
-class Spread(NamedTuple):
+class SpreadMetric(NamedTuple):
     metric: np.ndarray  # (d, d), positive semi-definite, tr(SM) = 1
     objective: np.ndarray  # (n_iter + 1,), rising: F(M) at tr(SM) = 1
     gap: float  # optimum <= objective[-1] (1 + gap)
@@ -187,7 +187,7 @@ def must_link_scatter(diffs: np.ndarray, weights: np.ndarray) -> tuple[np.ndarra
 
 def spread_full(
     diffs: np.ndarray, weights: np.ndarray, scatter: np.ndarray, *, tol: float, max_iter: int
-) -> Spread:
+) -> SpreadMetric:
     """The best M >= 0 for cannot-link differences (m, d), not all zero, and a scatter S > 0."""
     root = cholesky(scatter, lower=True)
     white = solve_triangular(root, diffs.T, lower=True).T  # here S is the identity
@@ -204,12 +204,12 @@ def spread_full(
     )
     L = fitted.factor / np.linalg.norm(fitted.factor)
     back = solve_triangular(root, basis @ L.T, lower=True, trans="T")  # (d, r)
-    return Spread(back @ back.T, np.exp(-fitted.objective), *fitted[2:])
+    return SpreadMetric(back @ back.T, np.exp(-fitted.objective), *fitted[2:])
 
 
 def spread_diagonal(
     diffs: np.ndarray, weights: np.ndarray, scatter: np.ndarray, *, tol: float, max_iter: int
-) -> Spread:
+) -> SpreadMetric:
     """The best diagonal M >= 0; arguments as for the full one, of S only the diagonal counts."""
     root = np.sqrt(np.diag(scatter))
     varies = diffs.any(axis=0)
@@ -224,7 +224,7 @@ def spread_diagonal(
     )
     L = np.zeros(len(root))
     L[varies] = fitted.factor / np.linalg.norm(fitted.factor)
-    return Spread(np.diag(np.square(L / root)), np.exp(-fitted.objective), *fitted[2:])
+    return SpreadMetric(np.diag(np.square(L / root)), np.exp(-fitted.objective), *fitted[2:])
 
 
 def shortfall(L: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:

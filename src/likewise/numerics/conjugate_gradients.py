@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Solved(NamedTuple):
+class SolvedSystem(NamedTuple):
     X: np.ndarray  # (n, k)
     n_iter: int
     converged: bool
@@ -26,7 +26,7 @@ def solve_columns(
     *,
     tol: float,
     max_iter: int,
-) -> Solved:
+) -> SolvedSystem:
     """Columns X with |A x - b| <= tol |b|, from X = 0."""
     X = np.zeros_like(B)
     residuals = B.copy()
@@ -35,7 +35,7 @@ def solve_columns(
     sq_goals = tol**2 * sq_norms
     for n_iter in range(max_iter + 1):
         if (sq_norms <= sq_goals).all():
-            return Solved(X, n_iter, converged=True)
+            return SolvedSystem(X, n_iter, converged=True)
         if n_iter == max_iter:
             break
         products = multiply(directions)
@@ -46,4 +46,4 @@ def solve_columns(
         previous, sq_norms = sq_norms, np.square(residuals).sum(axis=0)
         turns = np.divide(sq_norms, previous, out=np.zeros_like(sq_norms), where=previous > 0)
         directions = residuals + turns * directions
-    return Solved(X, max_iter, converged=False)
+    return SolvedSystem(X, max_iter, converged=False)

@@ -37,7 +37,7 @@ SHORTEST = 1e-6  # a step below this is none: rounding has the word
 RIDGE = 1e-14  # of the largest diagonal entry, where rounding has made B indefinite
 
 
-class Solved(NamedTuple):
+class ConeOptimum(NamedTuple):
     """Both sides of the optimum."""
 
     Z: np.ndarray  # (p, p), or (r, r) with a basis; positive definite
@@ -68,15 +68,15 @@ def solve_pairs(
     basis: np.ndarray | None = None,  # U (p, r)
     tol: float = 1e-7,
     max_iter: int = 100,
-    enough: Callable[[Solved], bool] | None = None,  # is shown every iterate, and may end it
+    enough: Callable[[ConeOptimum], bool] | None = None,  # is shown every iterate, and may end it
     start: tuple[np.ndarray, np.ndarray, float] | None = None,  # Z, q and about <Z, M> / p
-) -> Solved:
+) -> ConeOptimum:
     """Solve the program above until the relative gap is at most `tol`.
 
     A start must be strictly feasible: Z and M positive definite, q between 0 and the costs.
     """
     r, m = len(L), len(pairs)
-    over = Pairs(pairs, signs, size=r if basis is None else len(basis), basis=basis)
+    over = SignedPairs(pairs, signs, size=r if basis is None else len(basis), basis=basis)
     Z, q, mu = first_start(L, over, costs) if start is None else start
     M = L - over.matrix(q)
     Z_factor, M_factor = sure_factor(Z), sure_factor(M)
@@ -84,7 +84,7 @@ def solve_pairs(
     n_iter, stuck = 0, False
     while True:
         primal = np.vdot(L, Z) + 2 * costs @ np.maximum(1 - over.margins(Z), 0)
-        found = Solved(Z, q, float(primal), float(2 * q.sum()), n_iter, converged=False)
+        found = ConeOptimum(Z, q, float(primal), float(2 * q.sum()), n_iter, converged=False)
         if found.gap <= tol or stuck or n_iter >= max_iter or (enough and enough(found)):
             return found._replace(converged=found.gap <= tol)
         n_iter += 1
@@ -122,7 +122,9 @@ class Iterate(NamedTuple):
     s2: np.ndarray  # (m,) 2 q, dual to w
 
 
-def find_move(over: "Pairs", at: Iterate, B_factor, target, curvature, e_left, w_left) -> tuple:
+def find_move(
+    over: "SignedPairs", at: Iterate, B_factor, target, curvature, e_left, w_left
+) -> tuple:
     """Moves of q, M (its negative), Z, e and w that bring Z M to target I and the like.
 
     `curvature` is the product of the predictor's moves of Z and M, (r, r), or None; `e_left` and
@@ -139,7 +141,7 @@ def find_move(over: "Pairs", at: Iterate, B_factor, target, curvature, e_left, w
     return dq, D, dZ, e_left + 2 * dq * e / s1, w_left - 2 * dq * w / s2
 
 
-class Pairs:
+class SignedPairs:
     """What the pairs do to matrices: the margins t_k X_ij, and the sum of q_k t_k E_ij."""
 
     def __init__(
@@ -201,7 +203,7 @@ class Pairs:
         return B
 
 
-def first_start(L: np.ndarray, over: Pairs, costs: np.ndarray):
+def first_start(L: np.ndarray, over: SignedPairs, costs: np.ndarray):
     """Z between I and inv(L), and half of the largest duals 2^-n c that keep M definite."""
     Z = inverse(L)
     Z *= len(L) / np.trace(Z)

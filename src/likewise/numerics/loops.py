@@ -1,7 +1,7 @@
 """The small loops of the log-det projections, compiled by numba where it is installed.
 
 Each loop walks through one block of constraints on the block's small Gram matrix (see
-logdet.py for the mathematics). The Python source is its own reference: `f.py_func` is what
+logdet_sweeps.py for the mathematics). The Python source is its own reference: `f.py_func` is what
 runs without numba, on whole rows; `f` compiles the same lines, and only the row operations
 at the top are written a second time, entry by entry, for the compiler.
 """

@@ -28,7 +28,7 @@ def map_svg(
     words: str,
 ) -> Markup:
     """Points (p, 2) by cluster; `lines` join two points and have a class; `words` describe it."""
-    placed = place(points)
+    placed = place_in_picture(points)
     groups = []
     clusters = np.unique(labels)
     for cluster in clusters:
@@ -48,7 +48,7 @@ def map_svg(
     return element("svg", *groups, viewBox=box, role="img", aria_label=words, class_="map")
 
 
-def place(points: np.ndarray) -> np.ndarray:
+def place_in_picture(points: np.ndarray) -> np.ndarray:
     """Points in the units of the drawing, both axes to one scale, y upward."""
     low, high = points.min(axis=0), points.max(axis=0)
     room = np.array([WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN])

@@ -13,9 +13,9 @@ from likewise.constraints import Constraints, check_constraints
 from likewise.files.atomic_file import replacing
 from likewise.report import sections
 from likewise.report.markup import Markup, element, join
-from likewise.report.questions import border_questions, check_questions
 from likewise.report.row_cards import RowCards
 from likewise.report.sections import Section
+from likewise.report.shown_questions import border_questions, check_questions
 from likewise.report.view import check_model, look
 
 POLICY = (

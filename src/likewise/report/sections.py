@@ -11,8 +11,8 @@ from likewise.evaluation import percent, satisfaction_report, satisfied_answers
 from likewise.evaluation.satisfaction import Satisfaction
 from likewise.report.drawing import bar, color_class, map_svg
 from likewise.report.markup import Markup, element, join
-from likewise.report.questions import ShownQuestion
 from likewise.report.row_cards import RowCards
+from likewise.report.shown_questions import ShownQuestion
 from likewise.report.view import (
     View,
     standouts,

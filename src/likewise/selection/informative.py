@@ -44,9 +44,9 @@ from likewise.selection.pool import (
     Clusters,
     Metric,
     Pool,
-    cluster,
+    cluster_pool,
     foresee,
-    learn,
+    learn_from_chosen,
     make_pool,
     matrix_of,
     project_once,
@@ -60,7 +60,7 @@ SAME_ROW = 1e-12  # a squared difference below this share of the mean is roundin
 
 
 @dataclass(frozen=True, eq=False)
-class Selected:
+class SelectedConstraints:
     """The pairs chosen, round by round, and the metric learned from them.
 
     Attributes
@@ -120,7 +120,7 @@ def select_constraints(
     bounds=None,
     random_state=None,
     n_jobs: int | None = None,
-) -> Selected:
+) -> SelectedConstraints:
     """Choose the informative pairs of a pool, greedily, and learn a metric from them.
 
     Use it when there are many answers of mixed worth and the clusters should rest on few of them.
@@ -159,7 +159,7 @@ def select_constraints(
 
     Returns
     -------
-    Selected
+    SelectedConstraints
 
     References
     ----------
@@ -189,7 +189,7 @@ def select_constraints(
     rows = make_pool(X - mean, pairs, sign, pool.weights[usable], sq_bounds, C)
     centers = starting_centers(rows.X, mean, n_clusters, init, seed)
 
-    before = cluster(rows, IDENTITY, centers)
+    before = cluster_pool(rows, IDENTITY, centers)
     judge = Judge(rows, centers, quality, strategy, seed)
     rounds = [Judged(IDENTITY, before, judge.rate(before))]
     last_known = np.full(len(pairs), np.inf)
@@ -224,7 +224,7 @@ def select_constraints(
         itml = ITML(C=C, bounds=bounds, random_state=seed)
         metric = itml.fit(X, constraints=constraints).metric_
         labels = cluster_under(rows, metric, centers)
-    return Selected(
+    return SelectedConstraints(
         chosen,
         constraints,
         metric,
@@ -259,8 +259,8 @@ class Judge:
             metric = take_step(metric, steps, 0)
         else:
             chosen, start = np.append(metric.chosen, candidate), np.append(metric.duals, 0.0)
-            metric = learn(self.pool, chosen, start, self.seed)
-        clusters = cluster(self.pool, metric, self.centers)
+            metric = learn_from_chosen(self.pool, chosen, start, self.seed)
+        clusters = cluster_pool(self.pool, metric, self.centers)
         return Judged(metric, clusters, self.rate(clusters))
 
     def rate(self, clusters: Clusters) -> tuple[float, float]:
@@ -344,7 +344,7 @@ def cluster_under(pool: Pool, metric: np.ndarray, centers: np.ndarray) -> np.nda
     part = positive_part(metric)
     root = part.vectors * np.sqrt(part.values)
     flat = pool._replace(X=pool.X @ root, differences=np.empty((0, root.shape[1])))
-    return cluster(flat, IDENTITY, centers @ root).labels
+    return cluster_pool(flat, IDENTITY, centers @ root).labels
 
 
 def describe_rounds(pool: Pool, answers: Constraints, rounds) -> tuple[np.ndarray, np.ndarray]:

@@ -33,7 +33,7 @@ class Landscape(NamedTuple):
     n_clusters: int
 
 
-class Groups(NamedTuple):
+class RowGroups(NamedTuple):
     """Groups that a row can be asked to belong to."""
 
     representatives: np.ndarray  # (g,) places in the landscape: whom the row is shown beside
@@ -67,7 +67,7 @@ def take_rows(X, rows: np.ndarray):
     return np.asarray(X)[rows]
 
 
-def cluster_groups(land: Landscape, constraints: Constraints, seed: int) -> Groups:
+def cluster_groups(land: Landscape, constraints: Constraints, seed: int) -> RowGroups:
     """The clusters as groups, each stood for by a row of its best known part, near the center."""
     labels = land.labels
     if labels is None:
@@ -82,7 +82,7 @@ def cluster_groups(land: Landscape, constraints: Constraints, seed: int) -> Grou
     return describe_groups(land, constraints, np.array(representatives), sq_dists)
 
 
-def answered_groups(land: Landscape, constraints: Constraints) -> Groups:
+def answered_groups(land: Landscape, constraints: Constraints) -> RowGroups:
     """Rows known to belong together as groups, as many as are known to be apart from each other.
 
     The largest first; without any answers, one typical row is a group. The distance to a group is
@@ -105,16 +105,16 @@ def answered_groups(land: Landscape, constraints: Constraints) -> Groups:
     return describe_groups(land, constraints, np.array(taken), np.stack(to_groups, axis=1))
 
 
-def describe_groups(land, constraints, representatives, sq_dists) -> Groups:
+def describe_groups(land, constraints, representatives, sq_dists) -> RowGroups:
     """Groups with what the answers say of every row and every representative."""
     pairs = np.stack(
         np.broadcast_arrays(land.rows[:, None], land.rows[representatives]), axis=-1
     ).reshape(-1, 2)
     known = constraints.closure().known(pairs).reshape(sq_dists.shape)
-    return Groups(representatives, sq_dists, known)
+    return RowGroups(representatives, sq_dists, known)
 
 
-def memberships(groups: Groups) -> np.ndarray:
+def memberships(groups: RowGroups) -> np.ndarray:
     """Probabilities (p, g); a row that is kept from every group has zeros."""
     sq_dists = np.where(groups.known == -1, np.inf, groups.sq_dists)
     nearest = sq_dists.min(axis=1, keepdims=True)

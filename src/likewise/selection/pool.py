@@ -73,7 +73,7 @@ def make_pool(X, pairs, sign, weights, sq_bounds, C) -> Pool:
     )
 
 
-def learn(pool: Pool, chosen: np.ndarray, start: np.ndarray, seed: int) -> Metric:
+def learn_from_chosen(pool: Pool, chosen: np.ndarray, start: np.ndarray, seed: int) -> Metric:
     """ITML from the chosen pairs, in the coordinates of the space that they span."""
     G = pool.gram[np.ix_(chosen, chosen)]
     part = positive_part(G)
@@ -121,7 +121,7 @@ def take_step(metric: Metric, steps: Steps, at: int) -> Metric:
     return Metric(chosen, core, np.zeros(len(chosen)))
 
 
-def cluster(pool: Pool, metric: Metric, centers: np.ndarray) -> Clusters:
+def cluster_pool(pool: Pool, metric: Metric, centers: np.ndarray) -> Clusters:
     """k-means under a metric, from given centers until no row moves.
 
     Sums and distances are brought up to date only for the clusters whose rows have changed.

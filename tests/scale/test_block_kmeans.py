@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise import SpectralReweighting
 from likewise.scale import BlockKMeans, as_blocks, mapped
-from likewise.scale.k_means import assign_rows, cluster_sums, lloyd, nearest_centers
+from likewise.scale.block_kmeans import assign_rows, cluster_sums, lloyd, nearest_centers
 
 seeds = st.integers(0, 10_000)
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from likewise.constraints import Constraints
-from likewise.report.questions import border_questions
+from likewise.report.shown_questions import border_questions
 from likewise.report.view import look
 from tests.report.made import made_model
 

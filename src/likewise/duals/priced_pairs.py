@@ -17,7 +17,7 @@ from scipy import sparse
 from likewise.constraints import Constraints
 
 
-class Pairs(NamedTuple):
+class PricedPairs(NamedTuple):
     """Pairs among a few points, renumbered 0 .. p - 1."""
 
     points: np.ndarray  # (p,) the rows that pairs speak of
@@ -34,10 +34,10 @@ class Pairs(NamedTuple):
         shape = (m, len(self.points))
         return sparse.csr_array((values.ravel(), (rows, self.ends.ravel())), shape=shape)
 
-    def take(self, kept: np.ndarray) -> "Pairs":
+    def take(self, kept: np.ndarray) -> "PricedPairs":
         """Some of the pairs, with the points they need."""
         points, ends = np.unique(self.points[self.ends[kept]], return_inverse=True)
-        return Pairs(points, ends.reshape(-1, 2), self.must[kept], self.answers[kept])
+        return PricedPairs(points, ends.reshape(-1, 2), self.must[kept], self.answers[kept])
 
     def broken(self, labels: np.ndarray) -> np.ndarray:
         """(m,) which pairs the labels (n,) of all rows break."""
@@ -45,10 +45,10 @@ class Pairs(NamedTuple):
         return (i == j) != self.must
 
 
-def pairs_of(constraints: Constraints) -> Pairs:
+def pairs_of(constraints: Constraints) -> PricedPairs:
     """The pairs that weigh something."""
     pairs, sign = constraints.signed_pairs()
     answers = constraints.positions("must_link", "cannot_link")
     counts = constraints.weights[answers] > 0
     points, ends = np.unique(pairs[counts], return_inverse=True)
-    return Pairs(points, ends.reshape(-1, 2), sign[counts] > 0, answers[counts])
+    return PricedPairs(points, ends.reshape(-1, 2), sign[counts] > 0, answers[counts])

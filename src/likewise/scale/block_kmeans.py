@@ -20,7 +20,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from likewise.cluster.checks import check_enough_rows
+from likewise.cluster.clusterer_checks import check_enough_rows
 from likewise.constraints import fit_and_label, refuse_answers_as_y
 from likewise.numerics.array_library import is_array_elsewhere
 from likewise.numerics.rows import validate_rows

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import brentq
 
-from likewise.numerics import logdet, loops
-from likewise.numerics.logdet import sweep_pairs, sweep_triples
+from likewise.numerics import logdet_sweeps, loops
+from likewise.numerics.logdet_sweeps import sweep_pairs, sweep_triples
 from tests.clarabel import solve_by_clarabel
 
 SEEDS = st.integers(0, 10_000)
@@ -271,7 +271,7 @@ def test_blocked_is_one_at_a_time(kind, loss, strength, seed):
 def test_compiled_loops_are_their_python_source(kind, loss, strength, seed, monkeypatch):
     problem = kind(seed, 150, 20, strength)
     in_python = three_sweeps(problem, loss)
-    monkeypatch.setattr(logdet, "COMPILED_FROM", 0)
+    monkeypatch.setattr(logdet_sweeps, "COMPILED_FROM", 0)
     assert_same_run(three_sweeps(problem, loss), in_python)
 
 
@@ -284,8 +284,8 @@ def test_sweeps_are_the_same_where_numba_is_not_installed(seed, monkeypatch):
     for problem in (Pairs(seed, 60, 10), Triples(seed, 60, 10)):
         run = three_sweeps(problem, "hinge")
         with monkeypatch.context() as patch:
-            patch.setattr(logdet, "loops", without_numba)
-            patch.setattr(logdet, "COMPILED_FROM", 0)
+            patch.setattr(logdet_sweeps, "loops", without_numba)
+            patch.setattr(logdet_sweeps, "COMPILED_FROM", 0)
             assert_same_run(three_sweeps(problem, "hinge"), run)
 
 

@@ -1,6 +1,6 @@
 """What pairs cost when the centers stand still: sum-of-squares clustering, or any fixed centers.
 
-    min sum_ic D_ic x_i^c   s.t.  sum_c x_i^c = 1,  x >= 0,  and the pairs (pairs.py)
+    min sum_ic D_ic x_i^c   s.t.  sum_c x_i^c = 1,  x >= 0,  and the pairs (priced_pairs.py)
 
 with D_ic what point i pays at center c. Its dual has one multiplier a pair and center. Four ways:
 
@@ -26,7 +26,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 from scipy.sparse.csgraph import connected_components
 
-from likewise.duals.pairs import Pairs
+from likewise.duals.priced_pairs import PricedPairs
 from likewise.kernels import row_blocks, sq_distances
 from likewise.numerics.partitions import cluster_means, refill_empty
 from likewise.numerics.subgradient import climb
@@ -43,7 +43,7 @@ class Priced(NamedTuple):
         return np.abs(self.multipliers).sum(axis=1)
 
 
-def price_by_lp(costs: np.ndarray, pairs: Pairs, eps: float) -> Priced:
+def price_by_lp(costs: np.ndarray, pairs: PricedPairs, eps: float) -> Priced:
     """Exact multipliers; `costs` (p, k) are of `pairs.points`."""
     labels = costs.argmin(axis=1)
     least = costs[np.arange(len(costs)), labels]
@@ -66,7 +66,9 @@ def price_by_lp(costs: np.ndarray, pairs: Pairs, eps: float) -> Priced:
     return Priced(multipliers, bound, settled=True)
 
 
-def split_groups(pairs: Pairs, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def split_groups(
+    pairs: PricedPairs, labels: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The connected group of each pair, whether `labels` (p,) break it, whether it is alone."""
     p = len(pairs.points)
     i, j = pairs.ends.T
@@ -77,7 +79,7 @@ def split_groups(pairs: Pairs, labels: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return groups, broken, alone
 
 
-def solve_program(costs: np.ndarray, pairs: Pairs, eps: float) -> tuple[np.ndarray, float]:
+def solve_program(costs: np.ndarray, pairs: PricedPairs, eps: float) -> tuple[np.ndarray, float]:
     """Multipliers (m, k) and value of the linear program over all points given."""
     p, k = costs.shape
     scale = float(costs.mean()) or 1.0  # HiGHS's tolerances are absolute
@@ -100,7 +102,7 @@ def solve_program(costs: np.ndarray, pairs: Pairs, eps: float) -> tuple[np.ndarr
     return multipliers.reshape(-1, k), float(solved.fun) * scale
 
 
-def isolated_prices(costs: np.ndarray, pairs: Pairs) -> np.ndarray:
+def isolated_prices(costs: np.ndarray, pairs: PricedPairs) -> np.ndarray:
     """What each pair would cost if it were the only one, (m,): 0 where it holds.
 
     Exact for cannot-links. For must-links it is the price at eps = 0, which the relaxed one leaves
@@ -117,7 +119,7 @@ def isolated_prices(costs: np.ndarray, pairs: Pairs) -> np.ndarray:
     return np.where(pairs.must, np.maximum(meet - least[i] - least[j], 0.0), apart)
 
 
-def price_alone(costs: np.ndarray, pairs: Pairs) -> Priced:
+def price_alone(costs: np.ndarray, pairs: PricedPairs) -> Priced:
     """The isolated prices; a pair's price stands at the center it would have to leave."""
     prices = isolated_prices(costs, pairs)
     multipliers = np.zeros((len(prices), costs.shape[1]))
@@ -126,7 +128,12 @@ def price_alone(costs: np.ndarray, pairs: Pairs) -> Priced:
 
 
 def price_by_climbing(
-    costs: np.ndarray, pairs: Pairs, eps: float, *, max_iter: int, start: np.ndarray | None = None
+    costs: np.ndarray,
+    pairs: PricedPairs,
+    eps: float,
+    *,
+    max_iter: int,
+    start: np.ndarray | None = None,
 ) -> Priced:
     """The Lagrangian climbed by super-gradients: a valid bound wherever it stops."""
     shape = (len(pairs.ends), costs.shape[1])
@@ -145,7 +152,13 @@ def price_by_climbing(
 
 
 def price_by_alternating(
-    X: np.ndarray, labels: np.ndarray, pairs: Pairs, eps: float, *, n_clusters: int, max_iter: int
+    X: np.ndarray,
+    labels: np.ndarray,
+    pairs: PricedPairs,
+    eps: float,
+    *,
+    n_clusters: int,
+    max_iter: int,
 ) -> Priced:
     """The same over centers that follow their points; labels (n,) are where they start."""
     shape = (len(pairs.ends), n_clusters)
@@ -177,7 +190,7 @@ def price_by_alternating(
 
 
 def climb_multipliers(
-    evaluate, costs: np.ndarray, pairs: Pairs, *, max_iter: int, start: np.ndarray, beside=0.0
+    evaluate, costs: np.ndarray, pairs: PricedPairs, *, max_iter: int, start: np.ndarray, beside=0.0
 ) -> Priced:
     """Multipliers by numerics.subgradient, aiming at what the pairs cost one by one."""
     must = np.repeat(pairs.must, costs.shape[1])
@@ -193,19 +206,19 @@ def climb_multipliers(
     return Priced(climbed.point.reshape(start.shape), climbed.value, climbed.settled)
 
 
-def penalties(multipliers: np.ndarray, pairs: Pairs, incidence) -> np.ndarray:
+def penalties(multipliers: np.ndarray, pairs: PricedPairs, incidence) -> np.ndarray:
     """What the multipliers add to the cost of each point at each center, (p, k)."""
     return incidence.T @ np.where(pairs.must[:, None], multipliers, -multipliers)
 
 
-def constant(multipliers: np.ndarray, pairs: Pairs, eps: float) -> float:
+def constant(multipliers: np.ndarray, pairs: PricedPairs, eps: float) -> float:
     """The part of the Lagrangian that no label changes: (1 + eps) sum eta - eps sum |nu|."""
     must = pairs.must
     return float((1 + eps) * multipliers[~must].sum() - eps * np.abs(multipliers[must]).sum())
 
 
 def super_gradient(
-    multipliers: np.ndarray, labels: np.ndarray, pairs: Pairs, eps: float
+    multipliers: np.ndarray, labels: np.ndarray, pairs: PricedPairs, eps: float
 ) -> np.ndarray:
     """The slack of every pair at every center, (m, k); 0 where a multiplier cannot follow it."""
     chosen = np.zeros((len(labels), multipliers.shape[1]))

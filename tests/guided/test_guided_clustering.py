@@ -20,7 +20,7 @@ from likewise import ITML, Constraints, GuidedClustering, load_model, save_model
 from likewise.datasets import load_digits, load_iris, load_wine
 from likewise.evaluation import beats, free_row_score, mean_and_error
 from likewise.guided import fit_scaler, spaces
-from likewise.guided.clustering import rank_doubtful
+from likewise.guided.guided_clustering import rank_doubtful
 from likewise.guided.spaces import AS_THEY_ARE, beats_the_features, share_about_new_rows
 from likewise.report import write_report
 from likewise.scale.blocks import as_blocks
@@ -242,7 +242,7 @@ def test_bad_settings_end_in_one_line(settings, error, message):
 
 
 def test_of_many_answers_a_draw_chooses_and_all_teach(monkeypatch):
-    monkeypatch.setattr("likewise.guided.clustering.TRIAL_ANSWERS", 50)
+    monkeypatch.setattr("likewise.guided.guided_clustering.TRIAL_ANSWERS", 50)
     wine = load_wine()
     answers = Constraints.from_labels(wine.y, n_must_link=60, n_cannot_link=60, random_state=0)
     model = GuidedClustering(3, random_state=0).fit(wine.X, constraints=answers)
@@ -252,7 +252,7 @@ def test_of_many_answers_a_draw_chooses_and_all_teach(monkeypatch):
 
 
 def test_rows_beyond_the_sample_go_to_the_nearest_center(monkeypatch):
-    monkeypatch.setattr("likewise.guided.clustering.FIT_ROWS", 100)
+    monkeypatch.setattr("likewise.guided.guided_clustering.FIT_ROWS", 100)
     wine = load_wine()
     answers = Constraints.from_labels(wine.y, n_pairs=40, random_state=0)
     model = GuidedClustering(3, random_state=0).fit(wine.X, constraints=answers)
@@ -335,7 +335,7 @@ def test_doubtful_by_hand():
 
 
 def test_rows_in_blocks_give_what_rows_in_memory_give(monkeypatch, tmp_path):
-    monkeypatch.setattr("likewise.guided.clustering.FIT_ROWS", 100)
+    monkeypatch.setattr("likewise.guided.guided_clustering.FIT_ROWS", 100)
     wine = load_wine()
     answers = Constraints.from_labels(wine.y, n_pairs=40, random_state=0)
     np.save(tmp_path / "wine.npy", wine.X)
@@ -348,7 +348,7 @@ def test_rows_in_blocks_give_what_rows_in_memory_give(monkeypatch, tmp_path):
 
 
 def test_whole_numbers_in_blocks_are_rows_like_others(monkeypatch):
-    monkeypatch.setattr("likewise.guided.clustering.FIT_ROWS", 60)
+    monkeypatch.setattr("likewise.guided.guided_clustering.FIT_ROWS", 60)
     X = np.random.RandomState(0).randint(0, 9, (150, 3)) + np.repeat([[0], [40]], 75, axis=0)
     model = GuidedClustering(2, preparation="none", random_state=0).fit(as_blocks(X, block_rows=50))
     assert adjusted_rand_score(np.arange(150) // 75, model.labels_) == 1

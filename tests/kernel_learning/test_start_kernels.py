@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from likewise.kernel_learning.starts import fit_start
+from likewise.kernel_learning.start_kernels import fit_start
 from likewise.kernels import linear
 
 

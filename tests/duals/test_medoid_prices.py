@@ -12,7 +12,7 @@ from scipy.optimize import approx_fprime
 
 from likewise import Constraints
 from likewise.cluster import exact_medoids
-from likewise.duals.medoids import (
+from likewise.duals.medoid_prices import (
     NO_PAIRS,
     SETTLED,
     WIDTHS,
@@ -23,7 +23,7 @@ from likewise.duals.medoids import (
     price_by_program,
     price_sets,
 )
-from likewise.duals.pairs import pairs_of
+from likewise.duals.priced_pairs import pairs_of
 
 EPS = 0.1
 PROVED = SETTLED * WIDTHS[-1]  # relative: what a settled climb may leave undone
@@ -175,7 +175,7 @@ def test_columns_that_were_left_out_are_found_whatever_the_last_digits(
     # other processors add in another order: so do costs that differ in their last digits
     costs, pairs, rng = draw(problem, m=15)
     costs *= 1 + 1e-15 * np.random.RandomState(last_digits).randn(*costs.shape)
-    monkeypatch.setattr("likewise.duals.medoids.N_COLUMNS", (0, 1))  # as many as clusters
+    monkeypatch.setattr("likewise.duals.medoid_prices.N_COLUMNS", (0, 1))  # as many as clusters
     found = price_by_lagrangian(prepare(costs, 3, rng), pairs, EPS)
     program = price_by_program(costs, 3, pairs, EPS)
     assert found.settled
@@ -186,8 +186,8 @@ def test_columns_that_were_left_out_are_found_whatever_the_last_digits(
 def test_a_climb_that_was_cut_short_is_not_settled(monkeypatch):
     costs, pairs, rng = draw(1, m=15)
     prepared = prepare(costs, 3, rng)
-    monkeypatch.setattr("likewise.duals.medoids.MAX_STEPS", 5)
-    monkeypatch.setattr("likewise.duals.medoids.MAX_ROUNDS", 1)
+    monkeypatch.setattr("likewise.duals.medoid_prices.MAX_STEPS", 5)
+    monkeypatch.setattr("likewise.duals.medoid_prices.MAX_ROUNDS", 1)
     found = price_by_lagrangian(prepared, pairs, EPS)
     program = price_by_program(costs, 3, pairs, EPS)
     assert found.bound < program.bound * (1 - PROVED)
@@ -197,7 +197,7 @@ def test_a_climb_that_was_cut_short_is_not_settled(monkeypatch):
 def test_a_climb_goes_on_until_its_bound_is_proved(monkeypatch):
     costs, pairs, rng = draw(1, m=15)
     prepared = prepare(costs, 3, rng)
-    monkeypatch.setattr("likewise.duals.medoids.MAX_STEPS", 60)  # more than one round
+    monkeypatch.setattr("likewise.duals.medoid_prices.MAX_STEPS", 60)  # more than one round
     assert price_by_lagrangian(prepared, pairs, EPS).settled
 
 

@@ -11,7 +11,7 @@ In coordinates Y with K0 = Y Y' the unknown is M with K = Y M Y', from M = I. No
 of the rows that answers speak of is ever changed, so where those are fewer than the coordinates the
 problem is solved in their span, exactly: M = I + B (M_B - I) B'. Its size does not depend on n.
 
-Solved by sweeps of projections (numerics.logdet), whose duals are the answers' pull.
+Solved by sweeps of projections (numerics.logdet_sweeps), whose duals are the answers' pull.
 """
 
 from typing import NamedTuple
@@ -20,7 +20,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from likewise.constraints import Constraints
-from likewise.numerics.logdet import sweep_pairs, sweep_triples
+from likewise.numerics.logdet_sweeps import sweep_pairs, sweep_triples
 from likewise.numerics.pair_distances import pair_sq_distances
 from likewise.numerics.psd import symmetric_root
 from likewise.numerics.threads import one_thread_if_small
@@ -30,7 +30,7 @@ COLLAPSED = 1e-10  # smallest eigenvalue of M, relative, at which a direction is
 CHECK_EVERY = 10  # sweeps between looks at the eigenvalues; they cost as much as a few sweeps
 
 
-class Rows(NamedTuple):
+class AnswerRows(NamedTuple):
     """Answers as rows of the problem, and which answer each row is of."""
 
     pairs: np.ndarray  # (p, 2)
@@ -42,7 +42,7 @@ class Rows(NamedTuple):
 
 
 class Learned(NamedTuple):
-    rows: Rows
+    rows: AnswerRows
     metric: np.ndarray  # M (r, r): K = Y M Y'
     root: np.ndarray  # (r, r) symmetric, its square is M: Z = Y root
     pair_duals: np.ndarray  # (p,)
@@ -61,7 +61,7 @@ class Learned(NamedTuple):
         )
 
 
-def problem_rows(constraints: Constraints) -> Rows:
+def problem_rows(constraints: Constraints) -> AnswerRows:
     """Every answer with a weight, as the rows it stands for."""
     has_weight = constraints.weights > 0
     pairs, sign = constraints.signed_pairs()
@@ -75,7 +75,7 @@ def problem_rows(constraints: Constraints) -> Rows:
     triple_answers = np.concatenate([constraints.positions(kind) for kind in kinds])
     is_equality = np.arange(len(triples)) >= 2 * len(odd) + len(closer)
     p, t = has_weight[pair_answers], has_weight[triple_answers]
-    return Rows(
+    return AnswerRows(
         pairs[p],
         sign[p].astype(np.float64),
         pair_answers[p],
@@ -116,13 +116,13 @@ def learn_from_answers(
 @one_thread_if_small(lambda Y, *_, **__: min(Y.shape) ** 2)
 def learn_metric(
     Y: np.ndarray,  # (n, r) coordinates of the start
-    rows: Rows,
+    rows: AnswerRows,
     *,
     sq_bounds: tuple[float, float],  # near, far
     margin: float,
     pair_strengths: np.ndarray,  # (p,) inf: hard
     triple_strengths: np.ndarray,  # (t,)
-    loss: str,  # of numerics.logdet
+    loss: str,  # of numerics.logdet_sweeps
     tol: float,
     max_iter: int,
     rng: np.random.RandomState,
@@ -189,7 +189,7 @@ def learn_metric(
     return Learned(rows, M, root, *duals, divergence, n_iter, converged, collapsed)
 
 
-def violated_answers(
+def misses_margins(
     Z: np.ndarray, constraints: Constraints, *, margin: float, sq_bounds: tuple, tol: float
 ) -> np.ndarray:
     """Which answers (n_answers,) are broken by more than a share `tol` in the space of Z."""
@@ -207,7 +207,7 @@ def violated_answers(
     return violated
 
 
-def _reduce(Y: np.ndarray, rows: Rows):
+def _reduce(Y: np.ndarray, rows: AnswerRows):
     """The span of the rows that answers speak of, if it is smaller than the whole space."""
     points, places = np.unique(
         np.concatenate([rows.pairs.ravel(), rows.triples.ravel()]), return_inverse=True

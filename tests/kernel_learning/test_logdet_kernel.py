@@ -9,7 +9,7 @@ from numpy.linalg import inv
 from numpy.testing import assert_allclose
 
 from likewise.constraints import Constraints
-from likewise.kernel_learning.logdet import learn_metric, problem_rows, violated_answers
+from likewise.kernel_learning.logdet_kernel import learn_metric, misses_margins, problem_rows
 from tests.clarabel import solve_by_clarabel
 
 seeds = st.integers(0, 10_000)
@@ -244,7 +244,7 @@ def test_violated_answers_are_those_that_the_distances_break():
         closer=[(0, 1, 2), (2, 0, 1)],
         undecided=[(0, 1, 2)],
     )
-    broken = violated_answers(Z, c, margin=2.0, sq_bounds=(2.0, 3.0), tol=1e-6)
+    broken = misses_margins(Z, c, margin=2.0, sq_bounds=(2.0, 3.0), tol=1e-6)
     assert broken.tolist() == [False, True, False, True, False, True, True]
 
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from likewise.cluster import choose_n_clusters
-from likewise.cluster.counting import least_n_clusters
+from likewise.cluster.cluster_count import least_n_clusters
 from likewise.constraints import Constraints
 
 
@@ -60,7 +60,7 @@ def test_too_few_distinct_rows_are_one_cluster(rows, expected):
 
 
 def test_large_data_are_sampled_and_no_answer_is_lost(monkeypatch, seed):
-    monkeypatch.setattr("likewise.cluster.counting.N_ROWS", 60)
+    monkeypatch.setattr("likewise.cluster.cluster_count.N_ROWS", 60)
     Z = draw_blobs(3, seed, n=100)
     answers = Constraints(300, cannot_link=[(0, 100), (0, 200), (100, 200)])
     found = [choose_n_clusters(Z, answers, random_state=seed).n_clusters for _ in range(2)]

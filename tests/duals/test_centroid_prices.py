@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from likewise import Constraints
-from likewise.duals.centroids import (
+from likewise.duals.centroid_prices import (
     constant,
     isolated_prices,
     penalties,
@@ -20,7 +20,7 @@ from likewise.duals.centroids import (
     solve_program,
     super_gradient,
 )
-from likewise.duals.pairs import pairs_of
+from likewise.duals.priced_pairs import pairs_of
 
 EPS = 0.1
 seeds = st.integers(0, 10_000)

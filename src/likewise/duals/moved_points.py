@@ -26,10 +26,10 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_array, check_random_state
 
-from likewise.cluster.checks import check_choice
+from likewise.cluster.clusterer_checks import check_choice
 from likewise.constraints import Constraints, check_constraints
-from likewise.duals.centroids import price_by_lp
-from likewise.duals.pairs import Pairs, pairs_of
+from likewise.duals.centroid_prices import price_by_lp
+from likewise.duals.priced_pairs import PricedPairs, pairs_of
 from likewise.kernels import sq_distances
 from likewise.progress import track
 
@@ -142,7 +142,7 @@ def move_points(
     rng = check_random_state(random_state)
     pairs = pairs_of(constraints)
     is_left = np.zeros((len(X), n_clusters), dtype=bool)  # the paper's list
-    labels, centers = cluster(X, n_clusters, None, N_STARTS, rng)
+    labels, centers = cluster_rows(X, n_clusters, None, N_STARTS, rng)
     moves: list[Move] = []
     history = [measure(labels, pairs, moves, y)]
     for _ in track(range(is_left.size), "moving points", may_end_early=True):
@@ -163,7 +163,7 @@ def move_points(
         if is_left.sum() == n_listed:
             is_left[moves[-1].row, moves[-1].to] = True
         n_new = 0 if restarts == "warm" else N_STARTS - 1
-        labels, centers = cluster(X, n_clusters, centers, n_new, rng)
+        labels, centers = cluster_rows(X, n_clusters, centers, n_new, rng)
         history.append(measure(labels, pairs, moves, y))
     unsatisfied = pairs.answers[pairs.broken(labels)]
     n_broken, travelled, ari = np.array(history).T
@@ -180,7 +180,7 @@ def move_points(
     )
 
 
-def cluster(X, n_clusters: int, before, n_new: int, rng) -> tuple[np.ndarray, np.ndarray]:
+def cluster_rows(X, n_clusters: int, before, n_new: int, rng) -> tuple[np.ndarray, np.ndarray]:
     """Labels and centers of the best k-means: on from the centers before, and from new starts."""
     found = []
     if before is not None:
@@ -206,7 +206,7 @@ class Option(NamedTuple):
     to: int  # cluster
 
 
-def find_options(X, labels, centers, pairs: Pairs, is_left) -> dict[int, Option]:
+def find_options(X, labels, centers, pairs: PricedPairs, is_left) -> dict[int, Option]:
     """For each broken pair that has a move left, the move that raises the cost least."""
     broken = np.flatnonzero(pairs.broken(labels))
     rows = pairs.points[pairs.ends[broken]]  # (b, 2)
@@ -242,7 +242,7 @@ def cost_changes(X, labels, centers, rows: np.ndarray) -> np.ndarray:
     return changes.reshape(*rows.shape, len(centers))
 
 
-def choose(options: dict[int, Option], X, centers, pairs: Pairs, order: str, eps, rng) -> int:
+def choose(options: dict[int, Option], X, centers, pairs: PricedPairs, order: str, eps, rng) -> int:
     """The broken pair to honor next."""
     candidates = np.array(sorted(options))
     if order == "random":
@@ -259,7 +259,7 @@ def crossing(x: np.ndarray, left: np.ndarray, to: np.ndarray) -> np.ndarray:
     return (BEYOND * t if t > 0 else ALREADY_ACROSS) * v
 
 
-def measure(labels, pairs: Pairs, moves: list[Move], y) -> tuple[int, float, float]:
+def measure(labels, pairs: PricedPairs, moves: list[Move], y) -> tuple[int, float, float]:
     """Pairs broken, distance travelled, agreement."""
     ari = np.nan if y is None else adjusted_rand_score(y, labels)
     return int(pairs.broken(labels).sum()), sum(move.length for move in moves), ari

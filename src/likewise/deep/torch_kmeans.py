@@ -11,12 +11,12 @@ MAX_ITER = 100
 LARGEST = 2**28  # distances held at once: 1 GB
 
 
-class Clustered(NamedTuple):
+class ClusteredCodes(NamedTuple):
     centers: torch.Tensor  # (k, d)
     labels: torch.Tensor  # (n,)
 
 
-def kmeans(codes, n_clusters: int, *, n_init: int, generator) -> Clustered:
+def kmeans(codes, n_clusters: int, *, n_init: int, generator) -> ClusteredCodes:
     """The best of `n_init` starts by k-means++; random numbers come from the CPU."""
     draws = torch.rand(n_init, n_clusters, generator=generator).to(codes)
     at_once = max(1, LARGEST // (len(codes) * n_clusters))
@@ -39,7 +39,7 @@ def plus_plus(codes, draws):
     return centers
 
 
-def improve(codes, centers, max_iter: int) -> Clustered:
+def improve(codes, centers, max_iter: int) -> ClusteredCodes:
     """Lloyd's steps from centers (r, k, d), and the start of least cost. Empty clusters stay."""
     labels, cost = nearest_of(codes, centers)
     for _ in range(max_iter):
@@ -52,7 +52,7 @@ def improve(codes, centers, max_iter: int) -> Clustered:
         if torch.equal(labels, before):
             break
     best = int(cost.sum(dim=1).argmin())
-    return Clustered(centers[best], labels[best])
+    return ClusteredCodes(centers[best], labels[best])
 
 
 def nearest_of(codes, centers):

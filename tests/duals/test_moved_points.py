@@ -9,8 +9,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from likewise import Constraints, move_points
 from likewise.datasets import load_iris
-from likewise.duals.moving import cluster, cost_changes, crossing, keep_names
-from likewise.duals.pairs import pairs_of
+from likewise.duals.moved_points import cluster_rows, cost_changes, crossing, keep_names
+from likewise.duals.priced_pairs import pairs_of
 
 
 def broken_pairs(y, labels, m, seed):
@@ -26,7 +26,7 @@ def broken_pairs(y, labels, m, seed):
 @pytest.fixture(scope="module")
 def iris():
     data = load_iris()
-    labels, _ = cluster(data.X, 3, None, 10, np.random.RandomState(0))
+    labels, _ = cluster_rows(data.X, 3, None, 10, np.random.RandomState(0))
     return data.X, data.y, broken_pairs(data.y, labels, 12, 0)
 
 
@@ -85,7 +85,7 @@ def test_every_pair_is_honored_in_the_end_and_the_history_adds_up(iris, order):
 
 def test_the_dearest_first_goes_a_shorter_way(iris):
     X, y, _ = iris
-    labels, _ = cluster(X, 3, None, 10, np.random.RandomState(0))
+    labels, _ = cluster_rows(X, 3, None, 10, np.random.RandomState(0))
     ways = {"dearest": 0.0, "cheapest": 0.0}
     for seed in range(4):
         c = broken_pairs(y, labels, 12, seed)
@@ -101,7 +101,7 @@ def test_the_way_of_the_paper_keeps_the_names_of_clusters(iris):
     assert len(moved.unsatisfied) == 0
     centers = np.stack([moved.X[moved.labels == k].mean(axis=0) for k in range(3)])
     assert_allclose(centers, moved.centers, atol=1e-3)
-    before, _ = cluster(X, 3, None, 100, np.random.RandomState(0))
+    before, _ = cluster_rows(X, 3, None, 100, np.random.RandomState(0))
     assert (before == moved.labels).mean() > 0.9  # the same names, some rows moved
 
 

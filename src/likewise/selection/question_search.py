@@ -32,8 +32,8 @@ from sklearn.utils import check_array, check_random_state
 from likewise.constraints import Constraints, check_constraints
 from likewise.kernels.distances import sq_distances
 from likewise.selection.landscape import (
-    Groups,
     Landscape,
+    RowGroups,
     answered_groups,
     cluster_groups,
     memberships,
@@ -212,7 +212,7 @@ def propose(
         yield Question(tuple(map(int, shown[i])), float(scores[i]), strategy, why)
 
 
-def find_open(groups: Groups, size: int) -> np.ndarray:
+def find_open(groups: RowGroups, size: int) -> np.ndarray:
     """(p,) rows of no group yet that can still be of enough of them to ask about."""
     possible = np.count_nonzero(groups.known == 0, axis=1) >= size - 1
     return possible & ~(groups.known == 1).any(axis=1)

@@ -36,9 +36,9 @@ from scipy import sparse
 from scipy.optimize import Bounds, OptimizeResult, linprog, minimize
 
 from likewise.cluster.k_medoids import draw_medoids
-from likewise.cluster.medoids import Medoids, swap_medoids
-from likewise.duals.centroids import Priced
-from likewise.duals.pairs import Pairs
+from likewise.cluster.medoid_search import Medoids, swap_medoids
+from likewise.duals.centroid_prices import Priced
+from likewise.duals.priced_pairs import PricedPairs
 from likewise.numerics.threads import one_thread
 
 N_STARTS = 5  # of the search for medoids
@@ -53,7 +53,7 @@ OPEN = 1e-6  # a smaller y counts as closed in the proof
 LARGEST_PROOF = 5000  # rows times open columns: a tenth of a second or two
 N_COLUMNS = 30, 10  # to begin with: some, and so many more a cluster
 MISSED = 1e-9  # of the cost: a column this much below the k-th is missing
-NO_PAIRS = Pairs(
+NO_PAIRS = PricedPairs(
     np.empty(0, dtype=np.int64),
     np.empty((0, 2), dtype=np.int64),
     np.empty(0, dtype=bool),
@@ -91,7 +91,7 @@ def prepare(costs: np.ndarray, n_clusters: int, rng) -> Prepared:
 
 
 def price_by_lagrangian(
-    prepared: Prepared, pairs: Pairs, eps: float, *, widths: tuple[float, ...] = WIDTHS
+    prepared: Prepared, pairs: PricedPairs, eps: float, *, widths: tuple[float, ...] = WIDTHS
 ) -> Priced:
     """Multipliers and a valid bound, some hundredths of a percent below that of the program."""
     costs, found = prepared.costs, prepared.found
@@ -155,7 +155,7 @@ def is_settled(bound: float, upper: float, widths: tuple[float, ...]) -> bool:
 class Lagrangian:
     """L over some columns of the costs, and the smooth function below it."""
 
-    def __init__(self, costs: np.ndarray, pairs: Pairs, n_clusters: int, eps: float):
+    def __init__(self, costs: np.ndarray, pairs: PricedPairs, n_clusters: int, eps: float):
         self.costs, self.pairs, self.k, self.eps = costs, pairs, n_clusters, eps
         # One row for each eta and gamma, then one for each lambda; slack is eps + rows @ x.
         incidence = pairs.incidence
@@ -297,7 +297,7 @@ def cost_of_free(costs: np.ndarray, y: np.ndarray) -> float:
     return float((np.take_along_axis(costs, order, axis=1) * x).sum())
 
 
-def price_by_program(costs: np.ndarray, n_clusters: int, pairs: Pairs, eps: float) -> Priced:
+def price_by_program(costs: np.ndarray, n_clusters: int, pairs: PricedPairs, eps: float) -> Priced:
     """The linear program by HiGHS: exact, for some hundred rows."""
     scale = float(costs.mean()) or 1.0
     solved = solve_program(costs / scale, n_clusters, pairs, eps)
@@ -309,7 +309,9 @@ def price_by_program(costs: np.ndarray, n_clusters: int, pairs: Pairs, eps: floa
     return Priced(multipliers, float(solved.fun) * scale, settled=True)
 
 
-def solve_program(costs: np.ndarray, n_clusters: int, pairs: Pairs, eps: float) -> OptimizeResult:
+def solve_program(
+    costs: np.ndarray, n_clusters: int, pairs: PricedPairs, eps: float
+) -> OptimizeResult:
     """HiGHS over x (n, n_columns) and y (n_columns,); costs of size 1, as its tolerances are."""
     n, n_columns = costs.shape
     opened = sparse.eye_array(n_columns)
@@ -337,7 +339,7 @@ def solve_program(costs: np.ndarray, n_clusters: int, pairs: Pairs, eps: float) 
     )
 
 
-def spread(pairs: Pairs, n: int) -> sparse.csr_array:
+def spread(pairs: PricedPairs, n: int) -> sparse.csr_array:
     """The incidence over all n rows, not the pairs' points alone."""
     few = pairs.incidence.tocoo()
     return sparse.csr_array((few.data, (few.row, pairs.points[few.col])), shape=(few.shape[0], n))
@@ -345,7 +347,7 @@ def spread(pairs: Pairs, n: int) -> sparse.csr_array:
 
 def price_sets(
     prepared: Prepared,
-    sets: Sequence[Pairs],
+    sets: Sequence[PricedPairs],
     eps: float,
     *,
     widths: tuple[float, ...] = WIDTHS,

@@ -20,7 +20,13 @@ from likewise.selection.landscape import (
     survey,
     take_rows,
 )
-from likewise.selection.questions import STRATEGIES, cover, entropies, expected_questions, rank
+from likewise.selection.question_search import (
+    STRATEGIES,
+    cover,
+    entropies,
+    expected_questions,
+    rank,
+)
 
 LINE = np.array([[0.0], [0.1], [0.2], [5.0], [9.8], [9.9], [10.0]])
 TOLD = Constraints(7, must_link=[(0, 1), (5, 6)], cannot_link=[(0, 5)])
@@ -258,7 +264,7 @@ def test_what_the_answers_imply_is_never_asked_and_nothing_twice(seed, strategy,
 
 
 def test_many_rows_are_looked_at_by_a_draw_that_keeps_the_answered_ones(monkeypatch):
-    monkeypatch.setattr("likewise.selection.questions.MOST_ROWS", 50)
+    monkeypatch.setattr("likewise.selection.question_search.MOST_ROWS", 50)
     X, _ = make_blobs(400, centers=2, random_state=0)
     told = Constraints(400, must_link=[(0, 399)], cannot_link=[(0, 7)])
     for question in ask("expected-change", told, X, n=10):
