@@ -282,7 +282,7 @@ class GraphPropagation(ClusterMixin, BaseEstimator):
         coordinates, _ = diffusion_coordinates(W)
         return int(choose_n_clusters(coordinates, answers, random_state=rng).n_clusters)
 
-    def _warn(self, spread: "SpreadPairs", known: "Known") -> None:
+    def _warn(self, spread: "SpreadMemberships", known: "Known") -> None:
         if not spread.converged:
             warnings.warn(
                 f"The memberships are not solved to tol={self.tol:g} after {MAX_ITER} iterations. "
@@ -326,7 +326,7 @@ class Known(NamedTuple):
         return np.bincount(self.components[self.components >= 0], minlength=self.n_components)
 
 
-class SpreadPairs(NamedTuple):
+class SpreadMemberships(NamedTuple):
     memberships: np.ndarray  # (n, n_clusters), rows sum to 1
     n_iter: int
     converged: bool
@@ -353,7 +353,7 @@ def propagate(
     n_init: int,
     tol: float,
     rng,
-) -> SpreadPairs:
+) -> SpreadMemberships:
     """Memberships of the rows X of a graph W from the groups, or the pairs, that are known."""
     are_groups = known.are_all_apart and 0 < known.n_components <= n_clusters
     seeds = known.components  # (n,), the cluster of a row that memberships spread from, or -1
@@ -390,7 +390,7 @@ def propagate(
         members = one_hot(known.components[answered], known.n_components)
         means = members.T @ memberships[answered] / known.sizes[:, None]
         memberships[answered] = means[known.components[answered]]
-    return SpreadPairs(memberships, n_iter, converged)
+    return SpreadMemberships(memberships, n_iter, converged)
 
 
 def solve_walks(S: csr_array, Y: np.ndarray, *, alpha: float, tol: float) -> SolvedSystem:
@@ -398,7 +398,7 @@ def solve_walks(S: csr_array, Y: np.ndarray, *, alpha: float, tol: float) -> Sol
     return solve_columns(lambda V: V - alpha * (S @ V), Y, tol=tol, max_iter=MAX_ITER)
 
 
-def spread_over(S: csr_array, Y: np.ndarray, *, alpha: float, tol: float) -> SpreadPairs:
+def spread_over(S: csr_array, Y: np.ndarray, *, alpha: float, tol: float) -> SpreadMemberships:
     """Rows of F divided by their sums; 0 in pieces of the graph where Y is 0.
 
     Walks so long that what is left of them is rounding begin anew where the shorter ones ended.
@@ -412,7 +412,7 @@ def spread_over(S: csr_array, Y: np.ndarray, *, alpha: float, tol: float) -> Spr
         memberships[is_new] = np.maximum(F[is_new], 0.0) / totals[is_new, None]
         is_reached |= is_new
         if is_reached.all() or not is_new.any():
-            return SpreadPairs(memberships, solved.n_iter, solved.converged)
+            return SpreadMemberships(memberships, solved.n_iter, solved.converged)
         F = solve_walks(S, memberships, alpha=alpha, tol=tol).X
 
 

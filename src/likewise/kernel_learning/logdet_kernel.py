@@ -41,7 +41,7 @@ class AnswerRows(NamedTuple):
     triple_answers: np.ndarray  # (t,)
 
 
-class Learned(NamedTuple):
+class LearnedKernel(NamedTuple):
     rows: AnswerRows
     metric: np.ndarray  # M (r, r): K = Y M Y'
     root: np.ndarray  # (r, r) symmetric, its square is M: Z = Y root
@@ -96,7 +96,7 @@ def learn_from_answers(
     tol: float,
     max_iter: int = 500,
     seed: int = 0,
-) -> Learned:
+) -> LearnedKernel:
     """`learn_metric` with one strength C for every answer, times its weight."""
     rows = problem_rows(answers)
     return learn_metric(
@@ -126,7 +126,7 @@ def learn_metric(
     tol: float,
     max_iter: int,
     rng: np.random.RandomState,
-) -> Learned:
+) -> LearnedKernel:
     """Sweep over the answers, in a new random order each time, until no dual moves."""
     basis, Y, pairs, triples = _reduce(Y, rows)
     M = np.eye(Y.shape[1])
@@ -186,7 +186,7 @@ def learn_metric(
     if basis is not None:
         M, root = expand(basis, M), expand(basis, root)
     duals = pair_duals, triple_duals
-    return Learned(rows, M, root, *duals, divergence, n_iter, converged, collapsed)
+    return LearnedKernel(rows, M, root, *duals, divergence, n_iter, converged, collapsed)
 
 
 def misses_margins(

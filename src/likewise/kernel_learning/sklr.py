@@ -29,7 +29,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import Constraints, check_constraints, check_strength
 from likewise.evaluation import ahead_of_first, answer_credits, select
-from likewise.kernel_learning.logdet_kernel import Learned, learn_from_answers, misses_margins
+from likewise.kernel_learning.logdet_kernel import LearnedKernel, learn_from_answers, misses_margins
 from likewise.kernel_learning.start_kernels import (
     fit_unit_start,
     takes_sparse,
@@ -288,7 +288,7 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
         return strengths[selected.chosen or 0]
 
-    def _learn(self, Y, answers: Constraints, C: float, tol: float, seed: int) -> Learned:
+    def _learn(self, Y, answers: Constraints, C: float, tol: float, seed: int) -> LearnedKernel:
         return learn_from_answers(
             Y,
             answers,
@@ -301,7 +301,7 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             seed=seed,
         )
 
-    def _warn(self, fitted: Learned):
+    def _warn(self, fitted: LearnedKernel):
         if fitted.collapsed:
             warnings.warn(
                 "The answers contradict each other, so no kernel honors all of them; this one was "
