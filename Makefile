@@ -8,7 +8,7 @@ TABLE ?=
 MACHINES ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-machines test-latest lint soak bench reproduce quotes docs clean
+.PHONY: help venv demo test test-machines test-latest lint soak bench bench-busy reproduce quotes docs clean
 
 help:  ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -70,6 +70,9 @@ soak: $(VENV)/.dev  ## a million random constraint sets and files, 20,000 comman
 
 bench: $(VENV)/.dev  ## time, memory and score beside the peers; writes docs/benchmarks.md
 	@$(BIN)/python -m benchmarks
+
+bench-busy: $(VENV)/.dev  ## fits with default threads beside a busy process a core; on a quiet machine
+	@$(BIN)/python -m benchmarks.busy --publish
 
 reproduce: $(VENV)/.dev  ## a paper's tables: make reproduce PAPER=sklr TABLE=figure1 RUNS=3
 	@$(BIN)/python -m experiments $(PAPER) $(TABLE) --runs $(RUNS)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.busy import busy_cores
 from experiments.published import read_published
 
 ROOT = Path(__file__).parents[1]
@@ -74,6 +75,18 @@ def test_prices_end_where_their_linear_programs_do():
     gaps = [line.split("|")[7] for line in told.splitlines() if "| 10 | 0 |" in line]
     assert len(gaps) == 3
     assert all(float(gap) < 0.1 for gap in gaps)
+
+
+def test_fits_beside_busy_processes_are_measured_and_the_processes_end():
+    command = [sys.executable, "-m", "benchmarks.busy", "--smallest", "--only", "ITML"]
+    told = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    (row,) = [line.split("|")[1:-1] for line in told.splitlines()[2:]]
+    assert row[0].strip() == "ITML"
+    assert all(float(cell) > 0 for cell in row[1:])
+    with busy_cores() as processes:
+        assert len(processes) == os.cpu_count()
+        assert all(process.is_alive() for process in processes)
+    assert not any(process.is_alive() for process in processes)
 
 
 @pytest.mark.skipif("LIKEWISE_DATA" not in os.environ, reason="needs mnist, through LIKEWISE_DATA")
