@@ -2,8 +2,8 @@
 Images: digits before and after some answers
 ============================================
 
-k-means sees pixels, and puts ones beside eights. Two hundred answers, "these two belong together"
-and "these two don't", are enough to learn which differences matter.
+k-means sees only pixels, and mixes ones with eights. Two hundred answers, "these two belong
+together" and "these two don't", are enough to learn which differences matter.
 """
 
 import matplotlib.pyplot as plt
@@ -20,15 +20,15 @@ images = X.reshape(-1, 8, 8)
 print(f"{len(X)} images of 8 x 8 pixels")
 
 # %%
-# The last hundred images are put aside: they will play the new rows. Of the others, somebody looks
-# at 200 pairs. Here the labels answer; with your own rows you would.
+# The last hundred images are set aside to serve as new rows. For the others, someone answers
+# questions about 200 pairs. Here the labels answer; with your own rows you would.
 known, new = slice(0, -100), slice(-100, None)
 answers = Constraints.from_labels(y[known], n_must_link=100, n_cannot_link=100, random_state=0)
 print(answers)
 
 # %%
-# One call learns and clusters. It tries several spaces, judges each by answers that it has not
-# seen, and says what it chose and why.
+# One call learns and clusters. It tries several spaces, judges each by held-out answers, and
+# reports what it chose and why.
 model = GuidedClustering(n_clusters=10, random_state=0).fit(X[known], constraints=answers)
 print(model.report_)
 
@@ -46,7 +46,7 @@ plot_map(model, X[known], when="after", ax=axes[1])
 plt.show()
 
 # %%
-# What is in a cluster? Its most typical images, a cluster a line.
+# What is in a cluster? Its most typical images, one cluster per line.
 plot_typical_rows(model, X[known], images[known])
 plt.show()
 
@@ -56,7 +56,7 @@ plt.show()
 print(f"on 100 new images: {adjusted_rand_score(y[new], model.predict(X[new])):.2f}")
 
 # %%
-# The whole story as one HTML page, for somebody without Python::
+# All results on one HTML page, for someone without Python::
 #
 #     from likewise.report import write_report
 #

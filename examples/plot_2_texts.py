@@ -3,7 +3,7 @@ Texts: sort documentation by what you mean
 ==========================================
 
 There are many ways to sort a pile of texts. A few answers say which one you have in mind. The texts
-here are on your disk already: what scipy says of its own functions.
+here are already on your disk: the documentation of scipy's functions.
 """
 
 import inspect
@@ -21,8 +21,8 @@ MODULES = ("signal", "stats", "special", "optimize", "ndimage", "sparse.linalg")
 texts, names, y = [], [], []
 for number, module in enumerate(MODULES):
     functions = inspect.getmembers(import_module(f"scipy.{module}"), callable)
-    told = [(name, inspect.getdoc(one)) for name, one in functions if name[0].islower()]
-    for name, text in [one for one in told if len(one[1] or "") > 200][:100]:
+    documented = [(name, inspect.getdoc(f) or "") for name, f in functions if name[0].islower()]
+    for name, text in [(name, text) for name, text in documented if len(text) > 200][:100]:
         texts.append(text.split("Examples\n--")[0])
         names.append(f"{module}.{name}")
         y.append(number)
@@ -30,20 +30,20 @@ y = np.array(y)
 print(f"{len(texts)} texts, the first of them:\n\n{texts[0][:300]} ...")
 
 # %%
-# Words become numbers by tf-idf: a sparse matrix, which is taken as it is.
+# tf-idf turns words into numbers: a sparse matrix, which can be used directly.
 vectorizer = TfidfVectorizer(stop_words="english", min_df=3, sublinear_tf=True)
 X = vectorizer.fit_transform(texts)
 print(f"{X.shape[0]} rows, {X.shape[1]} words, {X.nnz / X.shape[0]:.0f} of them in a text")
 
 # %%
-# k-means finds groups, but not the modules: it goes by the words that texts of one style share.
+# k-means finds groups, but not the modules: it follows the words that texts in one style share.
 before = KMeans(len(MODULES), n_init=10, random_state=0).fit_predict(X)
 scores = {0: adjusted_rand_score(y, before)}
 print(f"k-means: {scores[0]:.2f}")
 
 # %%
-# What do 50, 100 and 200 answers buy? With few of them it may be that nothing is learned: a space
-# has to foretell held-out answers better than the words as they are.
+# How much do 50, 100 and 200 answers help? With few of them nothing may be learned: a space must
+# predict held-out answers better than the words as they are.
 for n_pairs in (50, 100, 200):
     answers = Constraints.from_labels(y, n_pairs=n_pairs, random_state=0)
     model = GuidedClustering(len(MODULES), random_state=0).fit(X, constraints=answers)
@@ -58,7 +58,7 @@ plt.ylim(0, 1)
 plt.show()
 
 # %%
-# The words that set each cluster apart from the rest, and two texts in its middle.
+# The words that distinguish each cluster from the rest, and its two most typical texts.
 words = vectorizer.get_feature_names_out()
 distances = ((model.transform(X)[:, None] - model.cluster_centers_) ** 2).sum(axis=2)
 for cluster in range(model.n_clusters_):

@@ -2,12 +2,12 @@
 People: which color is the odd one out?
 =======================================
 
-People who compare don't follow a ruler. They weigh what they see by rules they couldn't tell, they
-disagree, and some of them hardly look. Odd-one-out answers are taken as choices that people make by
-chance, the nearer the likelier; who guesses is found out along the way.
+People don't compare with a ruler. They weigh what they see by rules they couldn't explain, they
+disagree, and some of them hardly look. Odd-one-out answers are modeled as random choices in which
+closer rows are more likely to be chosen; people who only guess are detected along the way.
 
-The people here are made, so that we know how they decide: they go by hue, and hardly by how light a
-color is. The computer sees red, green and blue.
+The people here are simulated, so that we know how they decide: mostly by hue, and hardly by how
+light a color is. The computer sees red, green and blue.
 """
 
 import matplotlib.pyplot as plt
@@ -37,10 +37,12 @@ def ask(n_questions, share_guessed):
 
 # %%
 # Four people answer 150 questions each. Bo guesses half of the time, Cy always.
-care = {"Ann": 0.0, "Bo": 0.5, "Cy": 1.0, "Dee": 0.1}
-told = {name: ask(150, guessed) for name, guessed in care.items()}
+guessing = {"Ann": 0.0, "Bo": 0.5, "Cy": 1.0, "Dee": 0.1}
+triples = {name: ask(150, share) for name, share in guessing.items()}
 answers = Constraints(
-    len(X), odd_one_out=np.vstack(list(told.values())), annotators=np.repeat(list(care), 150)
+    len(X),
+    odd_one_out=np.vstack(list(triples.values())),
+    annotators=np.repeat(list(guessing), 150),
 )
 others = Constraints(len(X), odd_one_out=ask(2000, 0.05))  # to judge by; never learned from
 print(answers)
@@ -49,33 +51,33 @@ print(answers)
 # Learn the space, and whom to trust.
 space = ChoiceKernel(annotator_noise=True, random_state=0).fit(X, constraints=answers)
 for name, reliability in zip(space.annotators_, space.reliabilities_):
-    print(f"{name}: {reliability:.2f} of the answers meant, in truth {1 - care[name]:.2f}")
-print(f"{len(space.slips_)} of {answers.n_answers} answers are rather slips than meant")
+    print(f"{name}: {reliability:.2f} of the answers meant, actually {1 - guessing[name]:.2f}")
+print(f"{len(space.slips_)} of {answers.n_answers} answers are more likely slips than meant")
 
 # %%
-# How many of 2,000 other answers does it foretell? Guessing gets a third, and nobody gets all:
-# the people themselves do not always choose alike.
+# How many of 2,000 other answers does it predict? Guessing gets a third, and nobody gets all:
+# the people themselves do not always agree.
 best = held_out_accuracy(seen, others)
 print(f"by red, green and blue: {held_out_accuracy(X, others):.2f}")
 print(f"by the learned space:   {held_out_accuracy(space.transform(X), others):.2f}")
-print(f"by what they go by:     {best:.2f}")
+print(f"by their own rule:      {best:.2f}")
 
 # %%
-# How sure is it? For chances, learn from the people who mean what they say, as they say it: with
-# annotator_noise a hard question looks like a slip, and chances come out too sure.
+# How sure is it? To get chances, learn from the reliable people without annotator_noise: with it
+# a hard question looks like a slip, and the chances are overconfident.
 reliable = space.annotators_[space.reliabilities_ > 0.7]
 meant = [i for i in range(answers.n_answers) if answers.answer(i).annotator in reliable]
 sure = ChoiceKernel(random_state=0).fit(X, constraints=answers.subset(meant))
 chances = sure.choice_chances(X, others)
-foretold, right = chances.max(axis=1), chances.argmax(axis=1) == 0
+predicted, right = chances.max(axis=1), chances.argmax(axis=1) == 0
 print(f"answers of {' and '.join(reliable)}: {held_out_accuracy(sure.transform(X), others):.2f}")
 for low, high in ((0.33, 0.5), (0.5, 0.7), (0.7, 0.9), (0.9, 1.0)):
-    some = (foretold >= low) & (foretold < high)
-    said, done = foretold[some].mean(), right[some].mean()
-    print(f"foretold {said:.2f}, chosen {done:.2f}, {some.sum():4d} times")
+    chosen = (predicted >= low) & (predicted < high)
+    chance, share = predicted[chosen].mean(), right[chosen].mean()
+    print(f"predicted {chance:.2f}, chosen {share:.2f}, {chosen.sum():4d} times")
 
 # %%
-# The colors as the computer had them, and as people see them: the circle of hues was never named.
+# The colors as the computer has them, and as people see them: no answer names the circle of hues.
 figure, axes = plt.subplots(1, 2, figsize=(9, 4))
 for axis, Z, title in zip(axes, (X, space.transform(X)), ("red, green, blue", "learned")):
     Z = Z - Z.mean(axis=0)
@@ -85,7 +87,7 @@ for axis, Z, title in zip(axes, (X, space.transform(X)), ("red, green, blue", "l
 plt.show()
 
 # %%
-# With real people it is the same. Where the answers about a hundred dishes are at hand (see
+# It is the same with real people. If the answers about a hundred dishes are available (see
 # `likewise.datasets.available`), there are no features at all: the start is the identity.
 if available().get("triplets_food100", "").startswith("folder"):
     dishes = constraints_of(fetch("triplets_food100"))
@@ -93,7 +95,7 @@ if available().get("triplets_food100", "").startswith("folder"):
     start = np.eye(dishes.n_samples)
     space = ChoiceKernel(start="precomputed", n_components=1.0, random_state=0)
     space.fit(start, constraints=learn_from)
-    foretold = held_out_accuracy(space.transform(start), judge_by)
-    print(f"{learn_from.n_answers} answers about dishes foretell {foretold:.2f} of the others")
+    accuracy = held_out_accuracy(space.transform(start), judge_by)
+    print(f"{learn_from.n_answers} answers about dishes predict {accuracy:.2f} of the others")
 else:
-    print("The answers about dishes are not at hand.")
+    print("The answers about dishes are not available.")

@@ -3,7 +3,7 @@ A messy answer file: typos, contradictions, wrong answers
 =========================================================
 
 Answers come in a spreadsheet from several people. Some lines cannot be read, some people contradict
-each other, and some answers are just wrong. Here is how each of these shows, and what to do.
+each other, and some answers are just wrong. Here is how to notice each of these, and what to do.
 """
 
 import tempfile
@@ -27,46 +27,46 @@ ids = np.array([f"wine-{i:03d}" for i in range(len(wine.X))])
 path = Path(tempfile.mkdtemp()) / "answers.csv"
 
 # %%
-# **Lines that cannot be read.** A file is read whole or not at all. The error names the line and
-# what is wrong with it, so you mend one after the other.
-mended = ["kind,a,b,c,annotator", "must_link,wine-000,wine-001,,ann"]
+# **Lines that cannot be read.** A file is read completely or not at all. The error names the line
+# and what is wrong with it, so you can fix one line after the other.
+lines = ["kind,a,b,c,annotator", "must_link,wine-000,wine-001,,ann"]
 for broken, right in (
     ("must-link,wine-003,wine-004,,bob", "must_link,wine-003,wine-004,,bob"),
     ("odd_one_out,wine-003,wine-004,,bob", "odd_one_out,wine-003,wine-004,wine-150,bob"),
     ("cannot_link,wine-003,wine-999,,bob", "cannot_link,wine-003,wine-099,,bob"),
 ):
-    path.write_text("\n".join([*mended, broken]) + "\n")
+    path.write_text("\n".join([*lines, broken]) + "\n")
     try:
         Constraints.read(path, ids=ids)
     except ValueError as error:
         print(f"{broken}\n    {str(error).replace(str(path), path.name)}\n")
-    mended.append(right)
-path.write_text("\n".join(mended) + "\n")
+    lines.append(right)
+path.write_text("\n".join(lines) + "\n")
 print(Constraints.read(path, ids=ids))
 
 # %%
-# **Contradictions.** 300 answers of two people, a tenth of them wrong, in one file. Reading it is
-# no problem: contradictions are told, each with the shortest list of answers that shows it, and who
-# gave them.
-told = Constraints.from_labels(wine.y, n_pairs=260, n_odd_one_out=40, noise=0.1, random_state=0)
-who = np.random.default_rng(0).choice(["ann", "bob"], told.n_answers)
+# **Contradictions.** 300 answers of two people, a tenth of them wrong, in one file. You can
+# read it as usual: each contradiction comes with the shortest list of answers that proves it, and
+# with the people who gave them.
+drawn = Constraints.from_labels(wine.y, n_pairs=260, n_odd_one_out=40, noise=0.1, random_state=0)
+who = np.random.default_rng(0).choice(["ann", "bob"], drawn.n_answers)
 Constraints(
     ids=ids,
-    must_link=told.must_link,
-    cannot_link=told.cannot_link,
-    odd_one_out=told.odd_one_out,
+    must_link=drawn.must_link,
+    cannot_link=drawn.cannot_link,
+    odd_one_out=drawn.odd_one_out,
     annotators=who,
 ).write(path)
 
 answers = Constraints.read(path, ids=ids)
 conflicts = answers.conflicts()
-print(f"{answers}\n{len(conflicts)} contradictions, the plainest of them:")
-for conflict in sorted(conflicts, key=lambda one: len(one.witness))[:3]:
+print(f"{answers}\n{len(conflicts)} contradictions, the simplest of them:")
+for conflict in sorted(conflicts, key=lambda conflict: len(conflict.witness))[:3]:
     people = {answers.answer(i).annotator for i in (conflict.answer, *conflict.witness)}
     print(f"  {conflict}  [{', '.join(sorted(people))}]")
 
 # %%
-# A method that promises to keep every pair says which it cannot keep. Others live with it.
+# A method that must satisfy every pair reports which it cannot satisfy. Others cope with it.
 pairs = answers.subset(answers.positions("must_link", "cannot_link"))
 try:
     COPKMeans(3, random_state=0).fit(wine.X, constraints=pairs)
@@ -74,10 +74,10 @@ except InconsistentConstraints as error:
     print(error)
 
 # %%
-# **Wrong answers.** Not every wrong answer contradicts another. Those that the rest speaks against
-# are doubtful; ``likewise check`` prints them from the command line, with what every answer costs
-# and which metric fits the answers.
-found = doubtful_answers(wine.X, answers, 3, random_state=0)
+# **Wrong answers.** Not every wrong answer contradicts another. Those that the rest contradicts are
+# doubtful; ``likewise check`` prints them on the command line, with the price of every answer and
+# the metric that fits the answers.
+doubtful = doubtful_answers(wine.X, answers, 3, random_state=0)
 
 
 def is_right(answer):
@@ -87,26 +87,28 @@ def is_right(answer):
 
 
 is_wrong = np.array([not is_right(answers.answer(i)) for i in range(answers.n_answers)])
-n_found = is_wrong[found.positions].sum()
-print(f"{is_wrong.sum()} answers are wrong; {n_found} of {len(found.positions)} doubtful ones are")
-for i in found.positions[:3]:
+n_found = is_wrong[doubtful.positions].sum()
+print(
+    f"{is_wrong.sum()} answers are wrong; {n_found} of {len(doubtful.positions)} doubtful ones are"
+)
+for i in doubtful.positions[:3]:
     print(f"  {answers.answer(i).kind}: {', '.join(ids[list(answers.answer(i).points)])}")
 
 # %%
-# How many of the wrong ones are found by looking again at so many answers, the most doubtful first?
+# How many of the wrong answers do you find by reviewing some of them, the most doubtful first?
 plt.figure(figsize=(5, 3), layout="constrained")
-ranking = np.argsort(-np.nan_to_num(found.doubts), kind="stable")
+ranking = np.argsort(-np.nan_to_num(doubtful.doubts), kind="stable")
 plt.plot(np.cumsum(is_wrong[ranking]), label="the most doubtful first")
 plt.plot([0, len(is_wrong)], [0, is_wrong.sum()], "k:", label="in any order")
-plt.xlabel("answers looked at again")
+plt.xlabel("answers reviewed")
 plt.ylabel("wrong ones found")
 plt.legend()
 plt.show()
 
 # %%
 # **What it costs.** ``GuidedClustering`` sets the doubtful answers aside and learns from the rest.
-# Wrong answers cost a little; they don't spoil the clusters.
-for name, some in (("the right ones alone", answers.subset(~is_wrong)), ("all of them", answers)):
-    model = GuidedClustering(3, random_state=0).fit(wine.X, constraints=some)
+# Wrong answers cost a little, but they don't spoil the clusters.
+for name, used in (("only the right ones", answers.subset(~is_wrong)), ("all of them", answers)):
+    model = GuidedClustering(3, random_state=0).fit(wine.X, constraints=used)
     score = adjusted_rand_score(wine.y, model.labels_)
     print(f"{name}: agreement {score:.2f}, {len(model.doubtful_)} answers set aside")

@@ -2,11 +2,11 @@
 Many rows: a file larger than you would load
 ============================================
 
-Answers speak of a few hundred rows, however many there are. The space is learned from those and a
+Answers refer to a few hundred rows, however many there are. The space is learned from those and a
 sample; all other rows are only mapped, a block at a time, from the file they are in.
 
 This page is built with 200,000 rows. Set ``N_ROWS`` to a million, or to a hundred million: the
-memory it takes hardly grows, and the time grows with the file.
+memory use hardly grows, and the time grows with the file.
 """
 
 import resource
@@ -26,8 +26,8 @@ N_FEATURES = 20
 folder = Path(tempfile.mkdtemp())
 
 # %%
-# The rows, written block by block. Three features tell the classes apart; the other seventeen are
-# louder, and tell nothing.
+# The rows, written block by block. Three features separate the classes; the other seventeen vary
+# more, and say nothing about them.
 rng = np.random.default_rng(0)
 centers = 3 * np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)])
 y = rng.integers(len(centers), size=N_ROWS)
@@ -41,7 +41,7 @@ X.flush()
 print(f"{N_ROWS:,} rows, {(folder / 'rows.npy').stat().st_size / 1e6:.0f} MB")
 
 # %%
-# Without answers the loud features win.
+# Without answers, the features that vary most win.
 before = MiniBatchKMeans(len(centers), n_init=3, random_state=0).fit_predict(X)
 print(f"k-means: {adjusted_rand_score(y, before):.2f}")
 
@@ -56,7 +56,7 @@ print(f"likewise: {adjusted_rand_score(y, model.labels_):.2f}, in {seconds:.0f} 
 print(model.report_.why)
 
 # %%
-# The same by hand, when one particular space is wanted: learn it from the rows of the answers and a
+# The same by hand, if you want one particular space: learn it from the rows of the answers and a
 # sample, map the file into another file, and cluster that in blocks.
 space = scale.fit(ITML(random_state=0), folder / "rows.npy", constraints=answers, random_state=0)
 Z = scale.transform(space, folder / "rows.npy", out=folder / "mapped.npy")
@@ -76,5 +76,5 @@ for axis, rows, title in zip(axes, (X[some], Z[some]), ("features", "learned")):
 plt.show()
 
 # %%
-# Parquet files and Dask arrays go the same way, and ``client=`` sends the blocks to a cluster;
-# ``device="cuda"`` maps them on a GPU. The guide has a page on it.
+# Parquet files and Dask arrays work the same way, and ``client=`` sends the blocks to a cluster;
+# ``device="cuda"`` maps them on a GPU. The guide has a page about it.

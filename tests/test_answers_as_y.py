@@ -49,7 +49,7 @@ def test_answers_in_the_place_of_y_are_refused(name, method, given):
     model = make(name)
     if method == "fit_transform" and name == "AnswerSearchCV":
         model.set_params(estimator=PCA(1))
-    with pytest.raises(TypeError, match=r"y, which is ignored, but it holds.*constraints="):
+    with pytest.raises(TypeError, match=r"y, which is ignored, but it is .*constraints="):
         getattr(model, method)(X, GIVEN[given])
 
 

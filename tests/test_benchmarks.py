@@ -101,7 +101,7 @@ def test_the_literal_double_loop_and_ours_agree_at_the_smallest_size():
     assert ends["finalists"] == ends["exact"] == ends["literal"]
 
 
-def test_comparisons_without_features_are_foretold_better_than_by_guessing():
+def test_comparisons_without_features_are_predicted_better_than_by_guessing():
     command = [sys.executable, "-m", "benchmarks.embeddings", "--smallest"]
     told = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     share = float(told.splitlines()[-1].split("|")[3].split(",")[0])

@@ -245,7 +245,7 @@ def test_contradictions_are_reported_and_do_not_stop_the_work(iris, capsys):
         (("cluster", "nan.npy", "-k", 1), "row 1: column 0 is nan, not a number"),
         (("cluster", "junk.npy", "-k", 1), "junk.npy is not a .npy file"),
         (("cluster", "junk.parquet", "-k", 1), "not a Parquet file"),
-        (("cluster", "iris.npy", "-k", 3, "-c", "answers.csv"), "is no row number"),
+        (("cluster", "iris.npy", "-k", 3, "-c", "answers.csv"), "is not a row number"),
         (("cluster", "iris.csv", "-k", 3, "-c", "empty.csv"), "empty.csv is empty"),
         (("check", "iris.csv", "-k", 3), "Missing option '-c'"),
         (("select", "iris.csv", "-k", 3), "Missing option '--pool'"),

@@ -402,7 +402,7 @@ def test_contradictory_pairs_are_an_error_that_names_them_if_exact():
 
 def test_contradictory_pairs_are_counted_in_a_warning_by_the_search():
     c = Constraints(6, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2), (0, 3)])
-    with pytest.warns(UserWarning, match="breaks 1 of 2 cannot-links"):
+    with pytest.warns(UserWarning, match="violates 1 of 2 cannot-links"):
         model = KMedoids(2, random_state=0).fit(LINE, constraints=c)
     assert_array_equal(model.labels_, [0, 0, 0, 1, 1, 1])
 
@@ -411,7 +411,7 @@ def test_too_many_mutual_cannot_links_are_infeasible_if_exact_and_warned_of_if_s
     c = Constraints(6, cannot_link=list(combinations(range(3), 2)))
     with pytest.raises(InconsistentConstraints, match=r"n_clusters=2 .* the 3 cannot-links"):
         KMedoids(2, method="exact").fit(LINE, constraints=c)
-    with pytest.warns(UserWarning, match="breaks 1 of 3"):
+    with pytest.warns(UserWarning, match="violates 1 of 3"):
         KMedoids(2, random_state=0).fit(LINE, constraints=c)
 
 
@@ -419,7 +419,7 @@ def test_too_many_mutual_cannot_links_are_infeasible_if_exact_and_warned_of_if_s
 def test_heavier_cannot_links_are_the_ones_kept(light):
     pairs = list(combinations(range(3), 2))
     c = Constraints(6, cannot_link=pairs, weights=np.where(np.arange(3) == light, 1.0, 9.0))
-    with pytest.warns(UserWarning, match="breaks 1 of 3"):
+    with pytest.warns(UserWarning, match="violates 1 of 3"):
         labels = KMedoids(2, random_state=0).fit_predict(LINE, constraints=c)
     i, j = pairs[light]
     assert labels[i] == labels[j] != labels[3 - i - j]

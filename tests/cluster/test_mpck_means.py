@@ -308,9 +308,9 @@ def test_a_chain_of_a_hundred_thousand_must_links_stays_together():
 
 
 def test_settings_it_does_not_know_are_named():
-    with pytest.raises(ValueError, match="metric='round' is none of 'full', 'diagonal'"):
+    with pytest.raises(ValueError, match="metric='round' is not one of 'full', 'diagonal'"):
         MPCKMeans(2, metric="round").fit(np.eye(4))
-    with pytest.raises(ValueError, match="distance='far' is none of 'euclidean', 'cosine'"):
+    with pytest.raises(ValueError, match="distance='far' is not one of 'euclidean', 'cosine'"):
         MPCKMeans(2, distance="far").fit(np.eye(4))
 
 
@@ -333,5 +333,5 @@ def test_it_says_so_when_many_pairs_end_broken():
     wrong = Constraints.from_labels(
         iris.target, n_must_link=200, n_cannot_link=200, noise=0.3, random_state=0
     )
-    with pytest.warns(UserWarning, match=r"MPCKMeans breaks \d+ of 400 pairs"):
+    with pytest.warns(UserWarning, match=r"MPCKMeans violates \d+ of 400 pairs"):
         MPCKMeans(3, n_init=2, random_state=0).fit(iris.data, constraints=wrong)

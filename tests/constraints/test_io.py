@@ -79,18 +79,18 @@ def test_few_columns_are_enough_and_blank_lines_do_not_count(tmp_path):
         ("kind,a,b,a\n", "named twice"),
         ("kind,a,b\nmust_link,0,1\nmust_link,0\n", "line 3: 2 cells, but the header names 3"),
         ("kind,a,b\nmust_link,0,1\nmustlink,0,1\n", "line 3: kind 'mustlink' is not one of"),
-        ("kind,a,b\nmust_link,0,x\n", "line 2: b = 'x' is no row number"),
+        ("kind,a,b\nmust_link,0,x\n", "line 2: b = 'x' is not a row number"),
         ("kind,a,b\nmust_link,0,\n", "line 2: b is empty"),
         ("kind,a,b\nmust_link,0,9\n", "line 2: must_link = (0, 9) points outside X"),
-        ("kind,a,b,c\nmust_link,0,1,2\n", "line 2: must_link speaks of two rows, but c is '2'"),
+        ("kind,a,b,c\nmust_link,0,1,2\n", "line 2: must_link refers to two rows, but c is '2'"),
         ("kind,a,b\ncloser,0,1\n", "line 2: c is empty"),
         ("kind,a,b,weight\nmust_link,0,1,heavy\n", "line 2: must_link has the weight 'heavy'"),
         ("kind,a,b,weight\nmust_link,0,1,nan\n", "line 2: must_link has the weight nan"),
         ("kind,a,b,asked_at\nmust_link,0,1,noon\n", "line 2: must_link was asked at 'noon'"),
         ('kind,a,b\nmust_link,"0,1\n', "line 2"),
         ("kind,a,b\nmust_link,0,99999999999999999999\n", "line 2: b = "),
-        ("kind,a,b\nmust_link,0,1_0\n", "line 2: b = '1_0' is no row number"),
-        ("kind,a,b\nmust_link,0,\u0663\n", "line 2: b = '\u0663' is no row number"),
+        ("kind,a,b\nmust_link,0,1_0\n", "line 2: b = '1_0' is not a row number"),
+        ("kind,a,b\nmust_link,0,\u0663\n", "line 2: b = '\u0663' is not a row number"),
         ("kind,a,b,weight\nmust_link,0,1,1_000\n", "must_link has the weight '1_000'"),
         ("kind,a,b,weight\nmust_link,0,1,\u0663\n", "must_link has the weight '\u0663'"),
         ("kind,a,b,asked_at\nmust_link,0,1,99999-01-01\n", "was asked at '99999-01-01'"),
@@ -125,7 +125,7 @@ def test_a_malformed_json_line_is_reported_with_its_number(tmp_path, text, messa
 def test_an_unknown_id_is_named(tmp_path):
     path = tmp_path / "answers.csv"
     path.write_text("kind,a,b\nmust_link,x,q\n")
-    with pytest.raises(ValueError, match=r"answers.csv, line 2: b = 'q' is none of the 2 ids"):
+    with pytest.raises(ValueError, match=r"answers.csv, line 2: b = 'q' is not one of the 2 ids"):
         Constraints.read(path, ids=["x", "y"])
 
 

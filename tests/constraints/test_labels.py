@@ -61,7 +61,7 @@ def test_a_row_without_a_class_is_refused_where_every_row_needs_one(way):
         lambda: draw_components(y),
         lambda: list(draw_bagged_sets(y, n_sets=1, max_pairs=1)),
     ):
-        with pytest.raises(ValueError, match=r"y\[1\] = .+ means unlabelled.*from_partial_labels"):
+        with pytest.raises(ValueError, match=r"y\[1\] = .+ means unlabeled.*from_partial_labels"):
             draw()
 
 
@@ -97,8 +97,8 @@ def test_long_numbers_stay_apart_beside_gaps():
 
 
 @pytest.mark.parametrize("y", [[[0], [1]], np.zeros((2, 2)), pd.DataFrame({"y": [0, 1]}), 3, None])
-def test_labels_are_one_a_row(y):
-    with pytest.raises(ValueError, match="one class a row"):
+def test_labels_are_one_per_row(y):
+    with pytest.raises(ValueError, match="one class per row"):
         Constraints.from_partial_labels(y)
 
 
@@ -108,6 +108,6 @@ def test_no_labels_give_no_links():
 
 
 def test_drawing_without_a_count_is_refused_and_a_count_of_none_is_not():
-    with pytest.raises(ValueError, match=r"how many answers to draw. Try n_pairs=100"):
+    with pytest.raises(ValueError, match=r"number of answers to draw. Try n_pairs=100"):
         Constraints.from_labels([0, 1])
     assert Constraints.from_labels([0, 1], n_pairs=0) == Constraints(2)

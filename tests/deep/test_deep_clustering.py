@@ -138,7 +138,7 @@ except ImportError as error:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"training": "zhang"}, "training='zhang' is none of 'default', 'zhang2021',"),
+        ({"training": "zhang"}, "training='zhang' is not one of 'default', 'zhang2021',"),
         ({"training": {"max_epochs": 3}}, "training={'max_epochs': 3} is neither"),
         ({"drop_share": 1.5}, "drop_share"),
         ({"held_out_share": 1.0}, "held_out_share"),
@@ -153,8 +153,8 @@ def test_a_wrong_setting_ends_in_one_error_that_names_it(settings, words):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"loss": "cosine"}, "loss='cosine' is none of"),
-        ({"pretraining": "long"}, "pretraining='long' is none of"),
+        ({"loss": "cosine"}, "loss='cosine' is not one of"),
+        ({"pretraining": "long"}, "pretraining='long' is not one of"),
         ({"t_power": 3}, "t_power"),
         ({"drop_share": 1.5}, "drop_share"),
         ({"batch_size": 0}, "batch_size"),

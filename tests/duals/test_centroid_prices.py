@@ -215,7 +215,7 @@ def test_over_free_centers_the_dual_says_nothing(draw_seed):
         )
 
     squares = np.array([spread_of(labels) for labels in partitions])
-    keeps = np.array([not pairs.broken(labels).any() for labels in partitions])
+    keeps = np.array([not pairs.violated(labels).any() for labels in partitions])
     assert squares[keeps].min(initial=np.inf) > squares.min()  # the pairs do cost something
     for _ in range(300):
         multipliers = random_multipliers(pairs, k, rng) * rng.choice([0.1, 1.0])

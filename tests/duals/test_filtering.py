@@ -134,8 +134,8 @@ def test_no_answers_cost_nothing(wine):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"by": "feeling"}, "by='feeling' is none of"),
-        ({"learner": "itml"}, "learner='itml' is none of 'sklr'"),
+        ({"by": "feeling"}, "by='feeling' is not one of"),
+        ({"learner": "itml"}, "learner='itml' is not one of 'sklr'"),
         ({"by": "duals", "learner": None}, "by='duals' needs a learner"),
     ],
 )

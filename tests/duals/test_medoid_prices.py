@@ -63,7 +63,7 @@ def test_every_value_of_the_lagrangian_is_a_bound(seed):
         costs[:, list(medoids)][np.arange(9), labels].sum()
         for medoids in itertools.combinations(range(9), 2)
         for labels in [costs[:, list(medoids)].argmin(axis=1)]
-        if not pairs.broken(labels).any()
+        if not pairs.violated(labels).any()
     ]
     lagrangian = Lagrangian(costs, pairs, 2, EPS)
     best = price_by_program(costs, 2, pairs, EPS).bound
@@ -132,13 +132,13 @@ def test_without_pairs_the_bound_proves_the_medoids():
     exact = exact_medoids(costs / prepared.scale, 3)
     assert prepared.bound <= exact.cost + 1e-9
     assert_allclose(prepared.bound, exact.cost, rtol=1e-3)
-    assert_allclose(prepared.found.cost, exact.cost)
+    assert_allclose(prepared.swapped.cost, exact.cost)
 
 
-def test_nothing_broken_costs_nothing():
+def test_nothing_violated_costs_nothing():
     costs, _, rng = draw(3, n=40, spread=0.3)
     prepared = prepare(costs, 3, rng)
-    labels = prepared.found.labels
+    labels = prepared.swapped.labels
     pairs = pairs_of(Constraints.from_labels(labels, n_pairs=30, random_state=0))
     found = price_by_lagrangian(prepared, pairs, EPS)
     assert_array_equal(found.multipliers, 0)

@@ -131,7 +131,7 @@ def test_it_always_ends(seed):
     must = rng.rand(12) < 0.5
     c = Constraints(12, must_link=rows[must], cannot_link=rows[~must])
     moved = move_points(X, c, 2, order="random", random_state=0)
-    assert_array_equal(moved.unsatisfied, pairs_of(c).answers[pairs_of(c).broken(moved.labels)])
+    assert_array_equal(moved.unsatisfied, pairs_of(c).answers[pairs_of(c).violated(moved.labels)])
     assert np.isfinite(moved.X).all()
 
 
@@ -145,7 +145,10 @@ def test_nothing_to_do_moves_nothing():
 
 @pytest.mark.parametrize(
     ("settings", "words"),
-    [({"order": "size"}, "order='size' is none of"), ({"restarts": 3}, "restarts=3 is none of")],
+    [
+        ({"order": "size"}, "order='size' is not one of"),
+        ({"restarts": 3}, "restarts=3 is not one of"),
+    ],
 )
 def test_a_mistake_is_one_clear_error(iris, settings, words):
     with pytest.raises(ValueError, match=words):

@@ -142,8 +142,8 @@ def test_contradictory_answers_end_in_finite_prices(iris):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"model": "spectral"}, "model='spectral' is none of 'mssc', 'k-medoids'"),
-        ({"solver": "lagrangian"}, "solver='lagrangian' is none of"),
+        ({"model": "spectral"}, "model='spectral' is not one of 'mssc', 'k-medoids'"),
+        ({"solver": "lagrangian"}, "solver='lagrangian' is not one of"),
         ({"metric": "cosine"}, "metric='cosine' needs model='k-medoids'"),
         ({"eps": 1.0}, "eps == 1.0, must be < 1"),
         ({"n_clusters": 1}, "n_clusters == 1, must be >= 2"),

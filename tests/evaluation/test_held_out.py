@@ -159,7 +159,7 @@ def test_distances_in_blocks_are_the_same(monkeypatch):
 
 
 def test_coordinates_of_other_rows_are_refused():
-    with pytest.raises(ValueError, match="about 4 rows, but X has 3"):
+    with pytest.raises(ValueError, match="refer to 4 rows, but X has 3"):
         held_out_accuracy(LINE[:3], Constraints(4, closer=[(0, 1, 2)]))
 
 

@@ -146,7 +146,7 @@ def test_with_metadata_routing_on_a_pipeline_routes_the_answers_of_a_search(seed
 def test_a_search_over_folds_of_rows_is_refused_with_the_way_out():
     X, y = one_telling_column(0)
     search = GridSearchCV(RCA(), {}, scoring=lambda *_: 1.0, error_score="raise", cv=2)
-    with pytest.raises(ValueError, match="To hold out answers use AnswerSearchCV"):
+    with pytest.raises(ValueError, match="To hold out answers, use AnswerSearchCV"):
         search.fit(X, constraints=answers_of(y, 0))
 
 
@@ -248,7 +248,7 @@ def test_wrong_input_ends_in_one_error():
     grid = {"noise_weight": [0.0, 1.0]}
     with pytest.raises(TypeError, match="LinearRegression has neither transform nor fit_predict"):
         AnswerSearchCV(LinearRegression(), {}).fit(X, constraints=answers_of(y))
-    with pytest.raises(ValueError, match="about 40 rows, but X has 39"):
+    with pytest.raises(ValueError, match="refer to 40 rows, but X has 39"):
         AnswerSearchCV(ColumnWeights(), grid).fit(X[1:], constraints=answers_of(y))
     with pytest.raises(ValueError, match="n_splits=1 must be at least 2"):
         AnswerSearchCV(ColumnWeights(), grid, n_splits=1).fit(X, constraints=answers_of(y))

@@ -1,4 +1,4 @@
-"""What is concluded from the front door's runs, on records made up for it."""
+"""What is concluded from the runs of GuidedClustering, on records made up for it."""
 
 import numpy as np
 import pytest

@@ -98,7 +98,7 @@ def test_no_question_is_on_both_sides(made):
     assert not asked & {tuple(row) for row in np.sort(test.odd_one_out, axis=1)}
 
 
-def test_more_answers_foretell_more_choices(made):
+def test_more_answers_predict_more_choices(made):
     start = people.run_things(answers="0", method="gaussian start", seed=0)["accuracy"]
     some = people.run_things(answers="200", method="softmax", seed=0)["accuracy"]
     every = people.run_things(answers="all", method="softmax", seed=0)
@@ -107,7 +107,7 @@ def test_more_answers_foretell_more_choices(made):
     assert every["gap"] <= 1e-4
 
 
-def test_nobody_foretells_more_than_the_majority(made):
+def test_nobody_predicts_more_than_the_majority(made):
     found = people.run_ceiling(answers="all", seed=0)
     assert found["start"] < found["accuracy"] <= found["majority"]
     assert found["least log-loss"] <= found["log-loss"]

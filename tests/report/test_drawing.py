@@ -58,4 +58,4 @@ def test_a_bar_is_as_long_as_its_share_within_bounds(share, width):
 
 
 def test_without_a_share_the_words_stand_alone():
-    assert bar(np.nan, "–") == '<span class="said">–</span>'
+    assert bar(np.nan, "–") == '<span class="value">–</span>'

@@ -100,7 +100,7 @@ def test_chosen_columns_of_a_parquet_file_are_the_features(tmp_path):
     assert both.dtype == np.float64
     assert_array_equal(both.take([0, 2]), [[4, 1], [6, 3]])
     assert as_blocks(tmp_path / "rows.parquet", columns=["small"]).dtype == np.float32
-    with pytest.raises(ValueError, match=r"column 'name' holds string, not numbers"):
+    with pytest.raises(ValueError, match=r"column 'name' has type string, not numbers"):
         as_blocks(tmp_path / "rows.parquet")
     with pytest.raises(ValueError, match="no column 'other'; it has name, small, whole"):
         as_blocks(tmp_path / "rows.parquet", columns=["other"])
@@ -132,7 +132,7 @@ def test_files_without_rows_are_refused_in_one_line(tmp_path, name, content, wor
 
 
 def test_rows_and_blocks_that_cannot_be_are_named(X):
-    with pytest.raises(ValueError, match="Row 103 is not there: there are 103 rows"):
+    with pytest.raises(ValueError, match="Row 103 does not exist: there are 103 rows"):
         as_blocks(X).take([0, 103])
     with pytest.raises(ValueError, match="block_rows=0"):
         as_blocks(X, block_rows=0)

@@ -221,7 +221,7 @@ def test_a_cluster_is_stood_for_by_its_best_known_part():
     assert set(cluster_groups(land, told, 0).representatives) & {0, 2}
 
 
-def test_the_clusters_of_a_front_door_are_used_and_any_learner_will_do():
+def test_the_clusters_of_guided_clustering_are_used_and_any_learner_will_do():
     X, y = make_blobs(120, centers=3, cluster_std=1.5, random_state=1)
     told = Constraints.from_labels(y, n_pairs=20, random_state=0)
     guided = GuidedClustering(3, learner=ITML(random_state=0), random_state=0)

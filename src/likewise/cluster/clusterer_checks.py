@@ -27,9 +27,9 @@ def check_enough_rows(n_clusters: int, n_samples: int) -> None:
 
 
 def check_choice(name: str, value, choices: tuple[str, ...]) -> None:
-    """One error when a setting is none of its choices."""
+    """One error when a setting is not one of its choices."""
     if value not in choices:
-        raise ValueError(f"{name}={value!r} is none of {', '.join(map(repr, choices))}.")
+        raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, choices))}.")
 
 
 def warn_conflicts(

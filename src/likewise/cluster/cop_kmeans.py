@@ -164,7 +164,7 @@ class COPKMeans(ClusterMixin, BaseEstimator):
             raise InconsistentConstraints(
                 "No clusters that satisfy every pair were found within the budget of "
                 f"{self.budget} steps in any of {self.n_init} starts; there may be some. Raise "
-                "budget or n_clusters, or use PCKMeans, which takes pairs as wishes."
+                "budget or n_clusters, or use PCKMeans, which may violate pairs."
             )
         inner = float(((rows - points[closure.components]) ** 2).sum())  # scatter inside the groups
         self.labels_, order = order_clusters(best.labels[closure.components], self.n_clusters)
@@ -284,7 +284,7 @@ def raise_contradiction(constraints: Constraints) -> None:
     n_more = int(inside.sum()) - 1
     more = f" {n_more} more cannot-links are contradicted, too." if n_more else ""
     raise InconsistentConstraints(
-        f"{conflict.message}{more} Drop one of them, or use PCKMeans, which takes pairs as wishes.",
+        f"{conflict.message}{more} Drop one of them, or use PCKMeans, which may violate pairs.",
         witness=(conflict.answer, *conflict.witness),
     )
 
@@ -300,7 +300,7 @@ def raise_clique(constraints: Constraints, groups: np.ndarray, n_clusters: int) 
     raise InconsistentConstraints(
         f"Rows {names} are all kept apart from each other: that takes {len(groups)} clusters, and "
         f"n_clusters={n_clusters}. Raise n_clusters, drop one of their cannot-links, or use "
-        "PCKMeans, which takes pairs as wishes.",
+        "PCKMeans, which may violate pairs.",
         witness=answers_among(constraints, groups),
     )
 
@@ -310,7 +310,7 @@ def raise_exhausted(constraints: Constraints, groups: np.ndarray, n_clusters: in
     raise InconsistentConstraints(
         f"The cannot-links among {len(groups)} groups of rows need more than "
         f"n_clusters={n_clusters} clusters: every assignment was tried. Raise n_clusters, or use "
-        "PCKMeans, which takes pairs as wishes.",
+        "PCKMeans, which may violate pairs.",
         witness=answers_among(constraints, groups),
     )
 

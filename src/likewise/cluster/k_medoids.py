@@ -246,7 +246,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
         broken = n_broken(constraints, self.labels_)
         if broken:
             warnings.warn(
-                f"KMedoids breaks {broken} of {len(constraints.cannot_link)} cannot-links. Look at "
+                f"KMedoids violates {broken} of {len(constraints.cannot_link)} cannot-links. See "
                 "constraints.conflicts(), raise n_clusters or n_init, or use method='exact'.",
                 UserWarning,
             )

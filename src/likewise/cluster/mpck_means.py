@@ -228,7 +228,7 @@ class MPCKMeans(ClusterMixin, BaseEstimator):
         warn_outcome(self, self.labels_, best.converged)
         if self.C > 0 and len(self.violated_) > max(MANY_BROKEN * len(positions), A_FEW):
             warnings.warn(
-                f"MPCKMeans breaks {len(self.violated_)} of {len(positions)} pairs. Some may be "
+                f"MPCKMeans violates {len(self.violated_)} of {len(positions)} pairs. Some may be "
                 "wrong, and wrong pairs mislead its metric: compare with PCKMeans.",
                 stacklevel=2,
             )

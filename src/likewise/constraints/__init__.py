@@ -1,4 +1,4 @@
-"""What people said about the rows: one frozen type, what follows from it, and where it clashes."""
+"""People's answers about the rows: one frozen type, what it implies, and its contradictions."""
 
 from likewise.constraints.check import (
     check_constraints,

@@ -1,4 +1,4 @@
-"""What every estimator asks of the constraints it is given."""
+"""The checks that every estimator makes on its constraints."""
 
 import warnings
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from likewise.constraints.table import COLUMNS, KINDS
 
 
 def check_constraints(constraints, *, n_samples: int, y=None) -> Constraints:
-    """The constraints, none for None, or one error: wrong type, about other rows, given as y."""
+    """The constraints, empty for None; an error for a wrong type, other rows, or answers as y."""
     refuse_answers_as_y(y)
     if constraints is None:
         return Constraints(n_samples)
@@ -21,8 +21,8 @@ def check_constraints(constraints, *, n_samples: int, y=None) -> Constraints:
         )
     if constraints.n_samples != n_samples:
         raise ValueError(
-            f"These constraints are about {constraints.n_samples} rows, but X has {n_samples}. "
-            "To hold out answers use AnswerSearchCV, to keep some rows restrict(rows)."
+            f"These constraints refer to {constraints.n_samples} rows, but X has {n_samples}. "
+            "To hold out answers, use AnswerSearchCV; to keep some rows, use restrict(rows)."
         )
     return constraints
 
@@ -44,7 +44,7 @@ def refuse_answers_as_y(y, way_out: str | None = None) -> None:
     else:
         return
     way_out = way_out or f"Name them: fit(X, constraints={made})."
-    raise TypeError(f"The argument after X is y, which is ignored, but it holds {given}. {way_out}")
+    raise TypeError(f"The argument after X is y, which is ignored, but it is {given}. {way_out}")
 
 
 def fit_and_label(self, X, y=None, **keywords):
@@ -82,7 +82,7 @@ def _made_of(answers) -> str:
 
 
 def warn_unused(estimator, constraints: Constraints, *, used: tuple[str, ...]) -> int:
-    """Count the answers of weight > 0 an estimator can use, and say which it cannot use."""
+    """Count the answers of weight > 0 an estimator can use, and warn about those it cannot use."""
     counts = {kind: len(constraints.positions(kind)) for kind in KINDS}
     unused = [f"{counts[kind]} {kind}" for kind in KINDS if counts[kind] and kind not in used]
     if unused:

@@ -1,4 +1,4 @@
-"""Answers that cannot all be true, each with the shortest set of others that shows it.
+"""Answers that cannot all be true, each with the shortest set of others that proves it.
 
 Pairs:    a cannot-link (i, j) contradicts a path of must-links from i to j.
 Triples:  an answer about three rows says that one distance is smaller than another. Take a node
@@ -7,7 +7,7 @@ Triples:  an answer about three rows says that one distance is smaller than anot
           inequality is contradicted when a path leads back from its larger side to its smaller.
 
 Finding them takes one pass of connected components, so a million answers take seconds; a witness
-is worked out when it is looked at. Nothing here raises: contradiction is data.
+is computed when it is first used. Nothing here raises: a contradiction is data.
 """
 
 from collections import deque
@@ -33,7 +33,7 @@ class Conflict:
     answer : int
         Position of the answer in ``constraints.answers()``.
     witness : tuple of int
-        Positions of the other answers: they and this one cannot all hold.
+        Positions of the other answers: they and this one cannot all be true.
     message : str
         The same in words.
     """
@@ -47,11 +47,11 @@ class Conflict:
 
 
 class Conflicts(Sequence):
-    """Every contradiction, in the order of the answers; a witness is found when looked at.
+    """Every contradiction, in the order of the answers; a witness is computed when first used.
 
     ``len`` counts them, ``answers`` has their positions, indexing and iterating give each as a
     ``Conflict``. A cannot-link is listed once for itself; of contradictory triples each is listed
-    with the shortest cycle through it, so two triples that clash appear twice, once from each side.
+    with the shortest cycle through it, so two such triples appear twice, once from each side.
     """
 
     def __init__(self, constraints, closure: Closure):
@@ -119,8 +119,8 @@ class _MustLinks:
 
     def answers_along(self, path: list[int]) -> tuple[int, ...]:
         steps = np.stack([path[:-1], path[1:]], axis=1).astype(np.int64)
-        found = np.searchsorted(self.codes, pair_codes(steps, self.n_samples))
-        return tuple(int(answer) for answer in self.answer_of[found])
+        positions = np.searchsorted(self.codes, pair_codes(steps, self.n_samples))
+        return tuple(int(answer) for answer in self.answer_of[positions])
 
     def why_together(self, i: int, j: int) -> tuple[int, ...]:
         return self.answers_along(self.path(i, j))
@@ -220,8 +220,8 @@ class _DistanceOrder:
                 self._way(self.apart, self.tails[e]) + self._way(self.heads[e], self.together)
                 for e in torn
             ]
-        found = self._explain(min(cycles, key=len), links)
-        return tuple(other for other in dict.fromkeys(found) if other != answer)
+        explained = self._explain(min(cycles, key=len), links)
+        return tuple(other for other in dict.fromkeys(explained) if other != answer)
 
     def _way(self, start: int, goal: int) -> list[tuple]:
         """The edges of a shortest path, breadth first."""

@@ -1,7 +1,7 @@
-"""Answer files: CSV, JSON Lines and Parquet, one row an answer (columns: see table.py).
+"""Answer files: CSV, JSON Lines and Parquet, one row per answer (columns: see table.py).
 
-Read whole or not at all: a malformed line is an error with its number. Written to a temporary file
-beside the target and moved into place, so a stop leaves the old file or the new one.
+Files are read completely or not at all: a malformed line is an error with its number. They are
+written to a temporary file and moved into place, so stopping leaves the old file or the new one.
 """
 
 import json
@@ -26,7 +26,7 @@ def read_columns(path: str | os.PathLike) -> tuple[Columns, Place]:
 
 
 def write_columns(columns: Columns, path: str | os.PathLike) -> None:
-    """Write an answer file; its ending says in which format."""
+    """Write an answer file; its extension gives the format."""
     path = Path(path)
     _, write = _format_of(path)
     with replacing(path) as temporary:

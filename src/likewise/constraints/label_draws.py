@@ -15,7 +15,7 @@ from likewise.constraints.table import widen
 def draw_answers(
     y: np.ndarray, counts: Sequence[int], noise: float, rng
 ) -> tuple[np.ndarray, np.ndarray]:
-    """So many answers of each kind and pairs of any, as kinds (m,) and rows (m, 3)."""
+    """The wanted number of answers of each kind, as kinds (m,) and rows (m, 3)."""
     *n_by_kind, n_pairs = counts
     draws = (draw_must_links, draw_cannot_links, draw_odd_ones_out, draw_closer, draw_undecided)
     blocks = [draw(y, n, rng) for draw, n in zip(draws, n_by_kind)]

@@ -1,6 +1,6 @@
-"""Labels as people keep them, and the one meaning of "unlabelled": no class, however written.
+"""Labels as people store them, and the one meaning of "unlabeled": no class, however written.
 
-A row is unlabelled when its label is -1, NaN, None, pd.NA, NaT or an empty text. Labels are
+A row is unlabeled when its label is -1, NaN, None, pd.NA, NaT or an empty text. Labels are
 numbers, text, booleans or anything else with an order or a hash, in a list, an array, or a pandas
 or polars series, categorical or nullable.
 """
@@ -29,19 +29,19 @@ def check_all_labelled(y: Any) -> np.ndarray:
     for i in np.flatnonzero(~find_labelled(labels))[:1]:
         label = str(labels[i]) or "''"
         raise ValueError(
-            f"y[{i}] = {label} means unlabelled, and every row needs a class here. Use "
-            "from_partial_labels(y), or keep the labelled rows; if it is a class, rename it."
+            f"y[{i}] = {label} means unlabeled, and every row needs a class here. Use "
+            "from_partial_labels(y), or keep only the labeled rows; if it is a class, rename it."
         )
     return class_codes(labels)
 
 
 def as_labels(y: Any) -> np.ndarray:
-    """One label a row (n,), each as it was given: NumPy would turn ["a", None] into text."""
+    """One label per row (n,), unchanged: NumPy would turn ["a", None] into text."""
     cells = y.to_list() if hasattr(y, "to_list") else y  # a series, with its gaps as they are
     is_mixed = isinstance(cells, list | tuple) and len(set(map(type, cells))) > 1
     labels = np.asarray(cells, dtype=object if is_mixed else None)
     if labels.ndim != 1:
-        raise ValueError(f"y has shape {labels.shape}; it must have one class a row.")
+        raise ValueError(f"y has shape {labels.shape}; it must have one class per row.")
     return labels
 
 

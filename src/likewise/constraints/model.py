@@ -1,6 +1,6 @@
-"""Constraints: everything people said about the rows of X, in one frozen table.
+"""Constraints: all answers of people about the rows of X, in one frozen table.
 
-One answer is a kind and the rows it speaks of:
+One answer is a kind and the rows it refers to:
 
     must_link    (a, b)       these two belong together
     cannot_link  (a, b)       these two do not
@@ -9,7 +9,7 @@ One answer is a kind and the rows it speaks of:
     undecided    (a, b, c)    asked, and "can't tell": roughly equidistant
 
 Answers keep the order they came in, repeats included: they are votes. The table knows how many rows
-X has and nothing else of it. It has no length, shape or array form on purpose: scikit-learn's
+X has and nothing else about it. It has no length, shape or array form on purpose: scikit-learn's
 cross-validation would slice such a thing by rows (docs/decisions/0001).
 """
 
@@ -31,14 +31,14 @@ BACKENDS = ("pandas", "polars", "pyarrow")  # of data frames
 
 
 class InconsistentConstraints(ValueError):
-    """Hard constraints that cannot all hold; ``witness`` has the positions of the answers.
+    """Hard constraints that cannot all be satisfied; ``witness`` has the answers that prove it.
 
     Parameters
     ----------
     message : str
-        One line: what clashes, and the way out.
+        One line: what contradicts what, and the way out.
     witness : tuple of int, default=()
-        Positions, in ``constraints.answers()``, of answers that together show it.
+        Positions, in ``constraints.answers()``, of the answers that together prove it.
 
     Examples
     --------
@@ -80,14 +80,14 @@ class Answer:
 
 
 class Constraints:
-    """Hold what people said about the rows of X.
+    """Store people's answers about the rows of X.
 
-    Frozen, equal by content, read-only also after pickle and copy.
+    Immutable, also after pickle and copy, and equal by content.
 
     Parameters
     ----------
     n_samples : int, default=None
-        Rows of X. May be left out when ``ids`` is given.
+        Number of rows of X. Optional when ``ids`` is given.
     must_link, cannot_link : array-like of shape (n, 2), default=None
         Pairs of row numbers that belong together, or do not.
     odd_one_out : array-like of shape (n, 3), default=None
@@ -95,7 +95,7 @@ class Constraints:
     closer : array-like of shape (n, 3), default=None
         ``(a, b, c)``: b is closer to a than c is.
     undecided : array-like of shape (n, 3), default=None
-        Asked which is the odd one out, and "can't tell".
+        The question was which is the odd one out, and the answer "can't tell".
     weights : array-like of shape (n_answers,), default=None
         How much each answer counts, 1 when not given, in the order of ``answers()``: the order of
         the five parameters above. Each is 0 or between 1e-30 and 1e30.
@@ -176,7 +176,7 @@ class Constraints:
         return constraints
 
     def __setattr__(self, name, value):
-        raise AttributeError(f"Constraints are frozen: {name} cannot be set. Make new ones.")
+        raise AttributeError(f"Constraints are frozen: {name} cannot be set. Create new ones.")
 
     def __delattr__(self, name):
         raise AttributeError(f"Constraints are frozen: {name} cannot be deleted.")
@@ -194,8 +194,8 @@ class Constraints:
 
     def __repr__(self) -> str:
         counts = np.bincount(self._table.codes, minlength=len(KINDS))
-        told = ", ".join(f"{count} {kind}" for kind, count in zip(KINDS, counts) if count)
-        return f"<Constraints on {self.n_samples} rows: {told or 'no answers'}>"
+        described = ", ".join(f"{count} {kind}" for kind, count in zip(KINDS, counts) if count)
+        return f"<Constraints on {self.n_samples} rows: {described or 'no answers'}>"
 
     def __add__(self, other: "Constraints") -> "Constraints":
         """All answers of both, repeats kept: they are votes."""
@@ -215,7 +215,7 @@ class Constraints:
         table = tables.concatenate(self._table, other._table)
         return self._of(self.n_samples, table, self.ids if self.ids is not None else other.ids)
 
-    # What was said
+    # The answers
 
     @property
     def n_answers(self) -> int:
@@ -286,7 +286,7 @@ class Constraints:
         )
 
     def points_of(self, position: int) -> tuple[int, ...]:
-        """The rows that one answer speaks of."""
+        """The rows that one answer refers to."""
         return tuple(int(row) for row in self._table.points[position] if row != NO_ROW)
 
     def positions(self, *kinds: str) -> np.ndarray:
@@ -301,7 +301,7 @@ class Constraints:
         return pairs, np.where(self._table.codes[is_pair] == 0, 1, -1)
 
     def distance_inequalities(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What triples say of distances: d(smaller) < d(larger), (n, 2) each, and whose answer.
+        """What triples say about distances: d(smaller) < d(larger), (n, 2) each, and whose answer.
 
         An odd one out says it twice, a "closer" once, "undecided" never.
         """
@@ -312,7 +312,7 @@ class Constraints:
         return smaller, larger, np.concatenate(answers)
 
     def touched_rows(self) -> np.ndarray:
-        """The rows that some answer speaks of, ascending."""
+        """The rows that any answer refers to, ascending."""
         rows = np.unique(self._table.points)
         return rows[rows != NO_ROW]
 
@@ -334,17 +334,17 @@ class Constraints:
         points.flags.writeable = False
         return points
 
-    # What follows from it
+    # What the answers imply
 
     def closure(self) -> Closure:
         """What the pairs imply, as components and cannot-links between components."""
         return close(self.must_link, self.cannot_link, self.n_samples)
 
     def conflicts(self) -> Conflicts:
-        """Every contradiction among the answers, each with its witness. Never raises."""
+        """Every contradiction, each with the answers that prove it. Never raises."""
         return Conflicts(self, self.closure())
 
-    # Parts of it
+    # Subsets
 
     def subset(self, mask) -> "Constraints":
         """The answers that a mask or an array of positions picks, in that order."""
@@ -379,11 +379,11 @@ class Constraints:
                 raise ValueError("with_rows() needs ids for the new rows, since the old have them.")
             new_ids = self.ids if new_ids is None else new_ids
             if not np.array_equal(new_ids[: self.n_samples], self.ids):
-                raise ValueError("with_rows(): the first ids must be those that are there already.")
+                raise ValueError("with_rows(): the first ids must be the existing ones.")
         return self._of(n_samples, self._table, new_ids)
 
     def split(self, train_share: float = 0.8, *, random_state=None) -> Split:
-        """Answers to fit, and answers to judge by that the first do not give away.
+        """Answers to fit, and answers to judge by that the first do not imply.
 
         Repeats of a question, whatever the answers, stay on one side. Held-out answers that follow
         from the pairs of the fit part are dropped and counted.
@@ -412,7 +412,7 @@ class Constraints:
     def row_folds(self, n_splits: int, *, random_state=None) -> Iterator[Split]:
         """``n_splits`` splits by rows: answers about one part of them, and about none of that part.
 
-        What is held out speaks of rows that the fit part has never seen. Answers about rows of both
+        Held-out answers refer to rows that the fit part has never seen. Answers about rows of both
         kinds are in neither, so it takes many answers: of pairs one in ``n_splits`` is held out.
         """
         if n_splits < 2:
@@ -421,19 +421,19 @@ class Constraints:
         return splitting.deal_rows(self, self._table.points, n_splits, rng)
 
     def questions(self) -> np.ndarray:
-        """(n_answers,) the question each answer is to: the rows it speaks of, in any order."""
+        """(n_answers,) the question that each answer belongs to: its rows, in any order."""
         return splitting.number_questions(self._table.points)
 
     def implied_by(self, closure: Closure) -> np.ndarray:
-        """(n_answers,) which answers the pairs of another set give away.
+        """(n_answers,) which answers the pairs of another set imply.
 
-        A triple is given away when the rows it calls close are known to be together and the others
-        apart. Chains of triples are not followed: among people's answers some always clash, and
-        then everything follows from everything.
+        A triple is implied when the rows it calls close are known to be together and the others
+        apart. Chains of triples are not followed: people's answers always contain some
+        contradictions, and from a contradiction everything follows.
         """
         return splitting.which_follow(self, closure)
 
-    # Where it comes from and goes to
+    # Labels, tables and files
 
     @classmethod
     def from_labels(
@@ -449,7 +449,7 @@ class Constraints:
         noise: float = 0.0,
         random_state=None,
     ) -> "Constraints":
-        """Draw the answers that somebody who knows the labels would give.
+        """Draw the answers that someone who knows the labels would give.
 
         Distinct answers of each kind, drawn uniformly; ``n_pairs`` pairs are drawn whatever their
         classes and become must-links or cannot-links as the labels say.
@@ -457,7 +457,7 @@ class Constraints:
         Parameters
         ----------
         y : array-like of shape (n_samples,)
-            A class for every row: numbers, text or categories. A row that is unlabelled (-1, NaN,
+            A class for every row: numbers, text or categories. A row that is unlabeled (-1, NaN,
             None, pd.NA, NaT or "") is an error; ``from_partial_labels`` takes those.
         n_must_link, n_cannot_link, n_odd_one_out, n_closer, n_undecided, n_pairs : int
             How many answers of each kind, none by default; at least one of them must be given.
@@ -478,7 +478,7 @@ class Constraints:
         counts = (n_must_link, n_cannot_link, n_odd_one_out, n_closer, n_undecided, n_pairs)
         if all(count is None for count in counts):
             raise ValueError(
-                "from_labels(y) does not say how many answers to draw. Try n_pairs=100, or "
+                "from_labels(y) needs the number of answers to draw. Try n_pairs=100, or "
                 "from_partial_labels(y) for all that the labels say."
             )
         classes = labels.check_all_labelled(y)
@@ -501,7 +501,7 @@ class Constraints:
         ----------
         y : array-like of shape (n_samples,)
             The class of each row: numbers, text or categories. -1, NaN, None, pd.NA, NaT and ""
-            all mean unlabelled.
+            all mean unlabeled.
 
         Examples
         --------
@@ -538,7 +538,7 @@ class Constraints:
         import narwhals.stable.v1 as nw
 
         if backend not in BACKENDS:
-            raise ValueError(f"backend={backend!r} is none of {', '.join(map(repr, BACKENDS))}.")
+            raise ValueError(f"backend={backend!r} is unknown. Use one of {', '.join(BACKENDS)}.")
         columns = tables.to_columns(self._table, self.ids)
         try:
             return nw.from_dict(columns, backend=backend).to_native()
@@ -549,14 +549,14 @@ class Constraints:
     def read(cls, path, *, n_samples: int | None = None, ids=None) -> "Constraints":
         """Read an answer file: .csv, .jsonl or .parquet (with the extra ``io``).
 
-        A malformed line is an error with its number, and nothing is half-read. Parameters as in
+        A malformed line is an error with its number, and then nothing is read. Parameters as in
         ``from_frame``.
         """
         columns, place = io.read_columns(path)
         return cls._from_columns(columns, place, n_samples, ids)
 
     def write(self, path) -> None:
-        """Write an answer file, by id when the rows have ids; its ending says which format."""
+        """Write an answer file, by id when the rows have ids; its extension gives the format."""
         io.write_columns(tables.to_columns(self._table, self.ids), path)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""How much a constraint set tells, and whether its pairs pull one way.
+"""How informative a set of constraints is, and whether its pairs agree with each other.
 
     informativeness = share of the pairs that an unsupervised partition violates
     coherence       = share of (must-link, cannot-link) pairs whose segments, each projected onto

@@ -1,8 +1,8 @@
-"""Answers to learn from, and answers to judge by that the first do not give away.
+"""Answers to learn from, and answers to judge by that the first do not imply.
 
 By questions: repeats of a question (the same rows, in any order) stay on one side, whatever was
 answered, and held-out answers that follow from the pairs of the fit part are dropped and counted.
-By rows: what is held out speaks of rows that the fit part has never seen.
+By rows: held-out answers refer to rows that the fit part has never seen.
 """
 
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ class Split:
 
 
 def number_questions(points: np.ndarray) -> np.ndarray:
-    """(n_answers,) the question each answer is to: the rows it speaks of, in any order."""
+    """(n_answers,) the question that each answer belongs to: its rows, in any order."""
     rows = np.sort(points, axis=1)
     return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
 
@@ -81,7 +81,7 @@ def split_by(answers: "Constraints", in_fit: np.ndarray) -> Split:
 
 
 def which_follow(answers: "Constraints", closure: Closure) -> np.ndarray:
-    """(n_answers,) which answers known pairs give away; chains of triples are not followed."""
+    """(n_answers,) which answers known pairs imply; chains of triples are not followed."""
     follows = np.zeros(answers.n_answers, dtype=bool)
     pairs, sign = answers.signed_pairs()
     follows[answers.positions("must_link", "cannot_link")] = closure.known(pairs) == sign

@@ -1,9 +1,9 @@
-"""Answers as a table: one row an answer, the same columns in a file, a frame and memory.
+"""Answers as a table: one row per answer, the same columns in a file, a frame and memory.
 
     kind        must_link, cannot_link, odd_one_out, closer or undecided
-    a, b, c     the rows it speaks of, by number or by id; c is empty for pairs
+    a, b, c     the rows it refers to, by number or by id; c is empty for pairs
     weight      0 or a number between 1e-30 and 1e30, 1 when empty
-    annotator   who said it; may be empty
+    annotator   who gave it; may be empty
     asked_at    when, ISO 8601, kept in UTC; may be empty
 
 Here cells become arrays and every answer is checked. What is wrong is one ``ValueError`` that names
@@ -20,7 +20,7 @@ import numpy as np
 from likewise.files.table_file import decoded, id_text, is_for_python, is_missing, parse_number
 
 KINDS = ("must_link", "cannot_link", "odd_one_out", "closer", "undecided")
-N_PAIR_KINDS = 2  # the first two speak of two rows, the others of three
+N_PAIR_KINDS = 2  # the first two refer to two rows, the others to three
 COLUMNS = ("kind", "a", "b", "c", "weight", "annotator", "asked_at")
 NO_ROW = -1  # in the third column of a pair
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-30, 1e30  # or 0: their products with squares stay floats
@@ -41,10 +41,10 @@ class AnswerTable(NamedTuple):
 
 
 def check_n_samples(n_samples: Any, ids: np.ndarray | None) -> int:
-    """The rows of X, said outright or by their ids."""
+    """The number of rows of X, given or counted from the ids."""
     if n_samples is None:
         if ids is None:
-            raise ValueError("Say how many rows X has: n_samples=len(X), or ids=, one a row.")
+            raise ValueError("Pass n_samples=len(X), or ids with one entry per row.")
         return len(ids)
     if isinstance(n_samples, Sized) and not isinstance(n_samples, str):  # X, or the ids
         raise TypeError(
@@ -79,7 +79,7 @@ def as_points(kind: str, answers: Any) -> np.ndarray:
         if rows.shape != (width,) or not all(whole):
             raise ValueError(f"{kind}[{i}] = {answer!r} must be {width} row numbers.")
     raise ValueError(
-        f"{kind} must have shape (n, {width}) and hold row numbers as integers of 64 bits."
+        f"{kind} must have shape (n, {width}) and contain row numbers as 64-bit integers."
     )
 
 
@@ -94,7 +94,7 @@ def as_picked(name: str, picked: Any, n: int, of: str) -> np.ndarray:
         return np.flatnonzero(picked)
     if picked.ndim != 1 or picked.dtype.kind not in "iu":
         raise ValueError(
-            f"{name} has type {picked.dtype} and shape {picked.shape}. Give a mask of {n} booleans "
+            f"{name} has type {picked.dtype} and shape {picked.shape}. Pass a mask of {n} booleans "
             "or a list of whole numbers."
         )
     for i in np.flatnonzero((picked < 0) | (picked >= n))[:1]:
@@ -124,7 +124,7 @@ def check_points(codes: np.ndarray, points: np.ndarray, n_samples: int, name: Na
 
 
 def check_weights(weights: Any, n_answers: int, name: Name) -> np.ndarray:
-    """One number an answer, 0 or in a range that can be computed with; ones without any."""
+    """One number per answer, 0 or in a range that can be computed with; all 1 by default."""
     if weights is None:
         return np.ones(n_answers)
     weights = np.asarray(weights)
@@ -184,13 +184,13 @@ def in_microseconds(times: np.ndarray, name: Name) -> np.ndarray:
     outside |= (converted < FIRST_TIME) | (converted > LAST_TIME)
     for i in np.flatnonzero(outside)[:1]:
         raise ValueError(
-            f"{name(i)} was asked at {times.flat[i]}, outside the years 1 to 9999. Mend the time."
+            f"{name(i)} was asked at {times.flat[i]}, outside the years 1 to 9999. Correct it."
         )
     return converted
 
 
 def check_ids(ids: Any, n_samples: int | None) -> np.ndarray | None:
-    """One text an X row, no two alike."""
+    """One text per row of X, no two alike."""
     if ids is None:
         return None
     texts = [id_text(value) for value in ids]
@@ -211,7 +211,9 @@ def check_text(name: str, texts: Sequence[str]) -> None:
     """No NUL, which NumPy drops at the end, nothing that UTF-8 cannot hold, nothing endless."""
     for i, text in enumerate(texts):
         if "\0" in text or any(0xD800 <= ord(letter) <= 0xDFFF for letter in text):
-            raise ValueError(f"{name}[{i}] = {text!r} holds a character that files cannot keep.")
+            raise ValueError(
+                f"{name}[{i}] = {text!r} contains a character that cannot be saved in a file."
+            )
         if len(text) > LONGEST_NAME:
             raise ValueError(
                 f"{name}[{i}] has {len(text)} characters, and at most {LONGEST_NAME} are kept. "
@@ -231,7 +233,7 @@ def parse_time(cell: Any, name: Name, i: int) -> np.datetime64:
         return np.datetime64(moment, "us")
     except (ValueError, OverflowError):
         raise ValueError(
-            f"{name(i)} was asked at {cell!r}, which is no ISO 8601 time. Try 2026-01-31T12:00:00."
+            f"{name(i)} was asked at {cell!r}, not an ISO 8601 time. Try 2026-01-31T12:00:00."
         ) from None
 
 
@@ -253,7 +255,7 @@ def from_columns(
         codes[i] = code_of[kind]
         width = 2 if codes[i] < N_PAIR_KINDS else 3
         if width == 2 and not is_missing(cells[2]):
-            raise ValueError(f"{place(i)}: {kind} speaks of two rows, but c is {cells[2]!r}.")
+            raise ValueError(f"{place(i)}: {kind} refers to two rows, but c is {cells[2]!r}.")
         for column, cell in enumerate(cells[:width]):
             points[i, column] = row_number(cell, row_of, f"{place(i)}: {'abc'[column]}")
 
@@ -285,7 +287,7 @@ def decode_column(cells: list, column: str, place: Name) -> list:
 
 
 def check_column_names(columns) -> None:
-    """kind, a and b must be there; a name that means nothing here is likely a slip of the pen."""
+    """kind, a and b must be there; an unknown name is probably a typo."""
     missing = [name for name in COLUMNS[:3] if name not in columns]
     unknown = [str(name) for name in columns if name not in COLUMNS]
     if missing or unknown:
@@ -299,7 +301,7 @@ def row_number(cell: Any, row_of: dict[str, int] | None, place: str) -> int:
         raise ValueError(f"{place} is empty.")
     if row_of is not None:
         if text not in row_of:
-            raise ValueError(f"{place} = {text!r} is none of the {len(row_of)} ids.")
+            raise ValueError(f"{place} = {text!r} is not one of the {len(row_of)} ids.")
         return row_of[text]
     try:
         if is_for_python(text):
@@ -307,7 +309,7 @@ def row_number(cell: Any, row_of: dict[str, int] | None, place: str) -> int:
         return int(np.int64(int(text)))
     except (ValueError, OverflowError):
         raise ValueError(
-            f"{place} = {text!r} is no row number. Name the rows (ids=, or a column id) to "
+            f"{place} = {text!r} is not a row number. Name the rows (ids=, or a column id) to "
             "go by name."
         ) from None
 

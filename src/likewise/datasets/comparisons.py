@@ -27,7 +27,7 @@ from likewise.datasets.dataset import Dataset
 
 class Meaning(NamedTuple):
     says: str
-    n_rows: Mapping[str, int]  # of the data that each array of answers speaks of
+    n_rows: Mapping[str, int]  # of the data that each array of answers refers to
     people: Mapping[str, tuple[str, str]] = {}  # array of answers: (what a person is, who it was)
 
 

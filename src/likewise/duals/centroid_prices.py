@@ -1,12 +1,12 @@
-"""What pairs cost when the centers stand still: sum-of-squares clustering, or any fixed centers.
+"""What pairs cost when the centers are fixed: sum-of-squares clustering, or any fixed centers.
 
     min sum_ic D_ic x_i^c   s.t.  sum_c x_i^c = 1,  x >= 0,  and the pairs (priced_pairs.py)
 
-with D_ic what point i pays at center c. Its dual has one multiplier a pair and center. Four ways:
+with D_ic what point i pays at center c. Its dual has one multiplier per pair and center. Four ways:
 
 lp           HiGHS, exact. Points in no pair go to their cheapest center; so do all points of a
-             connected group of pairs that holds there already; a cannot-link that shares no point
-             with another pair has a closed form. The rest is one linear program.
+             connected group of pairs that is satisfied there already; a cannot-link without a point
+             in common with another pair has a closed form. The rest is one linear program.
 subgradient  the separable Lagrangian, climbed (numerics.subgradient): for more pairs than fit.
 isolated     each pair by itself: a cannot-link costs what the cheaper of its points pays to leave,
              a must-link what its points pay to meet.
@@ -49,13 +49,13 @@ def price_by_lp(costs: np.ndarray, pairs: PricedPairs, eps: float) -> Priced:
     least = costs[np.arange(len(costs)), labels]
     multipliers = np.zeros((len(pairs.ends), costs.shape[1]))
     bound = float(least.sum())
-    groups, broken, alone = split_groups(pairs, labels)
-    lonely = np.flatnonzero(alone & broken & ~pairs.must)
+    groups, violated, alone = split_groups(pairs, labels)
+    lonely = np.flatnonzero(alone & violated & ~pairs.must)
     if len(lonely):
         prices = isolated_prices(costs, pairs)[lonely]
         multipliers[lonely, labels[pairs.ends[lonely, 0]]] = -prices
         bound += (1 - eps) * float(prices.sum())
-    hard = np.isin(groups, groups[broken])
+    hard = np.isin(groups, groups[violated])
     hard[lonely] = False
     if hard.any():
         some = pairs.take(hard)
@@ -74,9 +74,9 @@ def split_groups(
     i, j = pairs.ends.T
     graph = sparse.coo_array((np.ones(len(i)), (i, j)), shape=(p, p))
     groups = connected_components(graph, directed=False)[1][i]
-    broken = (labels[i] == labels[j]) != pairs.must
+    violated = (labels[i] == labels[j]) != pairs.must
     alone = np.bincount(groups, minlength=p)[groups] == 1
-    return groups, broken, alone
+    return groups, violated, alone
 
 
 def solve_program(costs: np.ndarray, pairs: PricedPairs, eps: float) -> tuple[np.ndarray, float]:
@@ -103,7 +103,7 @@ def solve_program(costs: np.ndarray, pairs: PricedPairs, eps: float) -> tuple[np
 
 
 def isolated_prices(costs: np.ndarray, pairs: PricedPairs) -> np.ndarray:
-    """What each pair would cost if it were the only one, (m,): 0 where it holds.
+    """What each pair would cost if it were the only one, (m,): 0 where it is satisfied.
 
     Exact for cannot-links. For must-links it is the price at eps = 0, which the relaxed one leaves
     a little when there are many centers, since its points may then differ by eps at each.

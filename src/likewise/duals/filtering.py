@@ -1,6 +1,6 @@
 """Which answers cost the most, and which to leave out.
 
-A wrong answer is one that the other answers speak against. A learner that may break answers at a
+A wrong answer is one that the other answers contradict. A learner that may violate answers at a
 price (SKLR) finds a space that most of them agree on. There,
 
     a pair    is doubted by what it costs by itself in k-means (centroid_prices.py, "isolated"),
@@ -40,7 +40,7 @@ class CostlyAnswers:
     Attributes
     ----------
     positions : ndarray of int
-        The answers to look at again, the most costly first.
+        The answers to review, the most costly first.
     ranking : ndarray of shape (n_answers,)
         All positions, the most costly first.
     scores : ndarray of shape (n_answers,)
@@ -99,7 +99,7 @@ def costly_answers(
     Returns
     -------
     CostlyAnswers
-        ``.positions`` of the answers to look at again, most doubtful first: pairs that cost
+        ``.positions`` of the answers to review, most doubtful first: pairs that cost
         something, triples that the distances contradict or whose doubt stands out among triples.
         ``.ranking`` of all answers, ``.scores``.
 
@@ -123,12 +123,12 @@ def costly_answers(
     rng = check_random_state(random_state)
     learner = resolve(learner, X, constraints, rng)
     if by == "duals" and learner is None:
-        raise ValueError("by='duals' needs a learner: leave it at 'sklr', or give a fitted one.")
+        raise ValueError("by='duals' needs a learner: keep learner='sklr', or pass a fitted one.")
     Z = check_array(X if learner is None else learner.transform(X), dtype=[np.float64, np.float32])
     pairs = constraints.positions("must_link", "cannot_link")
     doubts, stands_out = doubt_triples(constraints, Z, learner)
     if len(pairs):
-        found = constraint_prices(
+        priced = constraint_prices(
             Z,
             constraints.subset(pairs),
             n_clusters,
@@ -136,7 +136,7 @@ def costly_answers(
             centers=centers,
             random_state=rng,
         )
-        doubts[pairs], stands_out[pairs] = found.prices, found.prices > 0
+        doubts[pairs], stands_out[pairs] = priced.prices, priced.prices > 0
     if by == "duals":
         doubts = learner_duals(learner, constraints).copy()
         stands_out = doubts > 0
@@ -172,7 +172,7 @@ def filter_constraints(
         trusts fewer of them.
     keep : {"all", "costly"}, default="all"
         Keep the answers that cost nothing too, or, as the paper, only the costly ones that are not
-        left out: the others hold anyway.
+        left out: the others are satisfied anyway.
     by : {"isolated", "lp", "duals"}, default="isolated"
         What a pair is doubted by, as in `costly_answers`.
     learner : "sklr", fitted learner or None, default="sklr"
@@ -202,15 +202,15 @@ def filter_constraints(
     check_choice("keep", keep, ("all", "costly"))
     check_scalar(drop_share, "drop_share", (int, float), min_val=0, max_val=1)
     constraints = check_constraints(constraints, n_samples=len_of(X))
-    found = costly_answers(
+    ranked = costly_answers(
         X, constraints, n_clusters, by=by, learner=learner, random_state=random_state
     )
-    costly = found.positions
+    costly = ranked.positions
     dropped = costly[: int(drop_share * len(costly))]
     is_kept = np.full(constraints.n_answers, keep == "all")
     is_kept[costly] = True
     is_kept[dropped] = False
-    return FilteredConstraints(constraints.subset(is_kept), dropped, found.scores)
+    return FilteredConstraints(constraints.subset(is_kept), dropped, ranked.scores)
 
 
 def resolve(learner, X, constraints: Constraints, rng):

@@ -1,4 +1,4 @@
-"""Which metric do the answers speak of? The one in which most of them cost nothing.
+"""Which metric do the answers refer to? The one in which most of them cost nothing.
 
     F(m) = number of (pair, center) whose multipliers are 0 in k-medoids under the metric m
 
@@ -24,7 +24,7 @@ from likewise.duals.priced_pairs import pairs_of
 from likewise.progress import track
 
 METRICS = ("euclidean", "manhattan", "chebyshev", "mahalanobis", "cosine")
-WIDTHS = (1e-3,)  # to tell zeros a tenth of a percent is near enough
+WIDTHS = (1e-3,)  # to recognize zeros, a tenth of a percent is close enough
 N_SPLITS = 5  # of the answers, when a space is learned from them
 
 
@@ -60,8 +60,8 @@ class MetricFitness:
         return self.names[0]
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{name} {share:.3f}" for name, share in zip(self.names, self.shares))
-        return f"<MetricFitness: {told}>"
+        ranking = ", ".join(f"{name} {share:.3f}" for name, share in zip(self.names, self.shares))
+        return f"<MetricFitness: {ranking}>"
 
 
 def metric_fitness(
@@ -75,7 +75,7 @@ def metric_fitness(
     n_jobs=None,
     random_state=None,
 ) -> MetricFitness:
-    """Rank metrics, and learned spaces, by how many answers they honor at no cost.
+    """Rank metrics, and learned spaces, by how many answers they satisfy at no cost.
 
     Parameters
     ----------
@@ -133,21 +133,21 @@ def metric_fitness(
             for row, (fit_part, _) in enumerate(sets):
                 space = clone(metric).fit(X, constraints=fit_part)
                 D = dissimilarity_matrix(X, space)
-                found = fitness_of_sets(D, judged[row : row + 1], n_clusters, eps, n_jobs, seed)
-                shares[row, column], counts[row, column] = found[0][0], found[1][0]
+                fitness = fitness_of_sets(D, judged[row : row + 1], n_clusters, eps, n_jobs, seed)
+                shares[row, column], counts[row, column] = fitness[0][0], fitness[1][0]
         else:
             D = dissimilarity_matrix(X, metric)
-            found = fitness_of_sets(D, judged, n_clusters, eps, n_jobs, seed)
-            shares[:, column], counts[:, column] = found
+            fitness = fitness_of_sets(D, judged, n_clusters, eps, n_jobs, seed)
+            shares[:, column], counts[:, column] = fitness
     return rank(list(chosen), shares, counts)
 
 
 def fitness_of_sets(D, sets: Sequence[Constraints], n_clusters, eps, n_jobs, seed) -> tuple:
     """Share of pairs that cost nothing, and equation (20), for each set: two arrays (n_sets,)."""
     prepared = prepare(D, n_clusters, check_random_state(seed))
-    found = price_sets(prepared, list(map(pairs_of, sets)), eps, widths=WIDTHS, n_jobs=n_jobs)
-    free = [np.mean(one.prices == 0) for one in found]
-    zeros = [np.count_nonzero(one.multipliers == 0) for one in found]
+    priced = price_sets(prepared, list(map(pairs_of, sets)), eps, widths=WIDTHS, n_jobs=n_jobs)
+    free = [np.mean(prices.prices == 0) for prices in priced]
+    zeros = [np.count_nonzero(prices.multipliers == 0) for prices in priced]
     return np.array(free), np.array(zeros)
 
 
@@ -162,7 +162,9 @@ def draw_sets(
             if rest.n_answers:
                 sets.append((fit_part, rest))
         if not sets:
-            raise ValueError("Too few pairs to hold some out: judge fitted learners, or ask more.")
+            raise ValueError(
+                "There are too few pairs to hold some out. Pass fitted learners, or add pairs."
+            )
         return sets
     m = pairs_only.n_answers
     if not n_sets:

@@ -69,7 +69,7 @@ class Prepared(NamedTuple):
 
     costs: np.ndarray  # D (n, n): row i at medoid c
     scale: float
-    found: Medoids  # by search
+    swapped: Medoids  # by search
     u: np.ndarray  # (n,) best multipliers of the assignment rows
     bound: float  # L there: no k medoids cost less
 
@@ -82,26 +82,26 @@ def prepare(costs: np.ndarray, n_clusters: int, rng) -> Prepared:
     costs = costs / scale
     owners = np.arange(len(costs))
     starts = [draw_medoids(costs, n_clusters, owners, rng) for _ in range(N_STARTS)]
-    found = min((swap_medoids(costs, start) for start in starts), key=lambda one: one.cost)
+    swapped = min((swap_medoids(costs, start) for start in starts), key=lambda best: best.cost)
     everywhere = Lagrangian(costs, NO_PAIRS, n_clusters, eps=0.0)
     none = everywhere.zeros()
-    u, _ = everywhere.climb(costs[:, found.medoids].max(axis=1), none, FIRST_WIDTHS[:1])
-    climbed = climb_columns(everywhere, u, none, FIRST_WIDTHS[1:], found.cost)
-    return Prepared(costs, scale, found, climbed.u, climbed.bound)
+    u, _ = everywhere.climb(costs[:, swapped.medoids].max(axis=1), none, FIRST_WIDTHS[:1])
+    climbed = climb_columns(everywhere, u, none, FIRST_WIDTHS[1:], swapped.cost)
+    return Prepared(costs, scale, swapped, climbed.u, climbed.bound)
 
 
 def price_by_lagrangian(
     prepared: Prepared, pairs: PricedPairs, eps: float, *, widths: tuple[float, ...] = WIDTHS
 ) -> Priced:
     """Multipliers and a valid bound, some hundredths of a percent below that of the program."""
-    costs, found = prepared.costs, prepared.found
-    everywhere = Lagrangian(costs, pairs, len(found.medoids), eps)
+    costs, swapped = prepared.costs, prepared.swapped
+    everywhere = Lagrangian(costs, pairs, len(swapped.medoids), eps)
     none = everywhere.zeros()
-    is_proved = found.cost - prepared.bound <= widths[0] * abs(prepared.bound)
-    if is_proved and not pairs.broken(found.labels).any():
-        settled = is_settled(prepared.bound, found.cost, widths)
+    is_proved = swapped.cost - prepared.bound <= widths[0] * abs(prepared.bound)
+    if is_proved and not pairs.violated(swapped.labels).any():
+        settled = is_settled(prepared.bound, swapped.cost, widths)
         return Priced(none, prepared.bound * prepared.scale, settled)
-    climbed = climb_columns(everywhere, prepared.u, none, widths, found.cost)
+    climbed = climb_columns(everywhere, prepared.u, none, widths, swapped.cost)
     bound = max(climbed.bound, prepared.bound)
     settled = is_settled(bound, climbed.upper, widths)
     return Priced(climbed.multipliers * prepared.scale, bound * prepared.scale, settled)

@@ -1,17 +1,17 @@
-"""Move as few points as little as possible until the clusters honor the pairs.
+"""Move as few points as little as possible until the clusters satisfy the pairs.
 
-Again and again: cluster by k-means; of the broken pairs take the one of highest price; move one of
-its rows, or both, just across the border to the cluster where that costs least,
+Repeat: cluster by k-means; of the violated pairs take the one of highest price; move one of its
+rows, or both, just across the border to the cluster where that costs least,
 
     x <- x + 1.01 t v,   v = y_to - y_from,   t = 1/2 - (x - y_from)'v / |v|^2
 
-A row never moves back to a cluster it left, so the moves end: with every pair honored, or with an
+A row never moves back to a cluster it left, so the moves end: with every pair satisfied, or with an
 account of those that cannot be.
 Reference: randel2021, Algorithms 1 and 2. We differ from it in five ways. The dearest pair goes
 first: its cheaper row is the misplaced one, and its move often mends other pairs; the paper's
 order="cheapest" begins with rows near a border, many of them well placed, and goes a longer way
 than a random order. Clusters keep their names from one k-means to the next (new starts exchange
-them, so that the list of clusters left and the prices would speak of others); k-means goes on from
+them, so that the list of clusters left and the prices would refer to others); k-means goes on from
 the last centers instead of starting 100 times anew, which is restarts="paper"; prices are those of
 fixed centers; and a move that only repeats what the list has puts its target there, without which
 the list need not grow.
@@ -58,13 +58,13 @@ class MovedPoints:
     moves : list of Move
         Every move: for which answer, which row, from and to which cluster, how far.
     n_broken : ndarray of shape (n_iter + 1,)
-        Pairs broken before the first move and after each round of one pair.
+        Pairs violated before the first move and after each round of one pair.
     travelled : ndarray of shape (n_iter + 1,)
         Distance travelled by all rows so far.
     ari : ndarray of shape (n_iter + 1,)
         Agreement with the classes ``y``; nan without them.
     unsatisfied : ndarray of int
-        Positions of the pairs that are still broken.
+        Positions of the pairs that are still violated.
     conflicts : tuple of str
         Those of them that contradict other answers, in words. The others have no move left that
         was not made and undone.
@@ -98,7 +98,7 @@ def move_points(
     y=None,
     random_state=None,
 ) -> MovedPoints:
-    """Move points until k-means honors the pairs, changing the data as little as it can.
+    """Move points until k-means satisfies the pairs, changing the data as little as it can.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def move_points(
         Its must-links and cannot-links are used.
     n_clusters : int
     order : {"dearest", "cheapest", "random"}, default="dearest"
-        Which broken pair comes next, by the prices of `constraint_prices`. "cheapest" is the
+        Which violated pair comes next, by the prices of `constraint_prices`. "cheapest" is the
         paper's; it moves more points, and farther.
     restarts : {"warm", "paper"}, default="warm"
         k-means after each move: on from the last centers, or 99 new starts beside.
@@ -165,7 +165,7 @@ def move_points(
         n_new = 0 if restarts == "warm" else N_STARTS - 1
         labels, centers = cluster_rows(X, n_clusters, centers, n_new, rng)
         history.append(measure(labels, pairs, moves, y))
-    unsatisfied = pairs.answers[pairs.broken(labels)]
+    unsatisfied = pairs.answers[pairs.violated(labels)]
     n_broken, travelled, ari = np.array(history).T
     return MovedPoints(
         X,
@@ -182,12 +182,12 @@ def move_points(
 
 def cluster_rows(X, n_clusters: int, before, n_new: int, rng) -> tuple[np.ndarray, np.ndarray]:
     """Labels and centers of the best k-means: on from the centers before, and from new starts."""
-    found = []
+    fits = []
     if before is not None:
-        found.append(KMeans(n_clusters, init=before, n_init=1, random_state=rng).fit(X))
+        fits.append(KMeans(n_clusters, init=before, n_init=1, random_state=rng).fit(X))
     if n_new:
-        found.append(KMeans(n_clusters, n_init=n_new, random_state=rng).fit(X))
-    best = min(found, key=lambda one: one.inertia_)
+        fits.append(KMeans(n_clusters, n_init=n_new, random_state=rng).fit(X))
+    best = min(fits, key=lambda fit: fit.inertia_)
     if before is None:
         return best.labels_, best.cluster_centers_
     return keep_names(before, best.labels_, best.cluster_centers_)
@@ -200,15 +200,15 @@ def keep_names(before, labels, centers) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Option(NamedTuple):
-    """The cheapest way to honor a broken pair."""
+    """The cheapest way to satisfy a violated pair."""
 
     moved: np.ndarray  # which of its two rows move
     to: int  # cluster
 
 
 def find_options(X, labels, centers, pairs: PricedPairs, is_left) -> dict[int, Option]:
-    """For each broken pair that has a move left, the move that raises the cost least."""
-    broken = np.flatnonzero(pairs.broken(labels))
+    """For each violated pair that has a move left, the move that raises the cost least."""
+    broken = np.flatnonzero(pairs.violated(labels))
     rows = pairs.points[pairs.ends[broken]]  # (b, 2)
     raises = np.where(is_left[rows], np.inf, cost_changes(X, labels, centers, rows))  # (b, 2, k)
     options = {}
@@ -243,7 +243,7 @@ def cost_changes(X, labels, centers, rows: np.ndarray) -> np.ndarray:
 
 
 def choose(options: dict[int, Option], X, centers, pairs: PricedPairs, order: str, eps, rng) -> int:
-    """The broken pair to honor next."""
+    """The violated pair to satisfy next."""
     candidates = np.array(sorted(options))
     if order == "random":
         return int(rng.choice(candidates))
@@ -260,9 +260,9 @@ def crossing(x: np.ndarray, left: np.ndarray, to: np.ndarray) -> np.ndarray:
 
 
 def measure(labels, pairs: PricedPairs, moves: list[Move], y) -> tuple[int, float, float]:
-    """Pairs broken, distance travelled, agreement."""
+    """PricedPairs violated, distance traveled, agreement."""
     ari = np.nan if y is None else adjusted_rand_score(y, labels)
-    return int(pairs.broken(labels).sum()), sum(move.length for move in moves), ari
+    return int(pairs.violated(labels).sum()), sum(move.length for move in moves), ari
 
 
 def explain(constraints: Constraints, unsatisfied: np.ndarray) -> tuple[str, ...]:

@@ -4,7 +4,7 @@
     must-link (i, j):    |x_i^c - x_j^c| <= eps          multiplier nu^c = lambda^c - gamma^c
 
 for every center c. lambda and gamma <= 0 belong to the two sides of the absolute value; at an
-optimum at most one of them is not 0, so nu tells both, and |nu| = -(lambda + gamma). What a pair
+optimum at most one of them is not 0, so nu gives both, and |nu| = -(lambda + gamma). What a pair
 costs is the sum of its multipliers over the centers, without the sign.
 Reference: randel2021, (5')-(6'') and (8).
 """
@@ -20,7 +20,7 @@ from likewise.constraints import Constraints
 class PricedPairs(NamedTuple):
     """Pairs among a few points, renumbered 0 .. p - 1."""
 
-    points: np.ndarray  # (p,) the rows that pairs speak of
+    points: np.ndarray  # (p,) the rows that pairs refer to
     ends: np.ndarray  # (m, 2) positions in `points`
     must: np.ndarray  # (m,) whether a must-link, else a cannot-link
     answers: np.ndarray  # (m,) positions of the answers
@@ -39,14 +39,14 @@ class PricedPairs(NamedTuple):
         points, ends = np.unique(self.points[self.ends[kept]], return_inverse=True)
         return PricedPairs(points, ends.reshape(-1, 2), self.must[kept], self.answers[kept])
 
-    def broken(self, labels: np.ndarray) -> np.ndarray:
-        """(m,) which pairs the labels (n,) of all rows break."""
+    def violated(self, labels: np.ndarray) -> np.ndarray:
+        """(m,) which pairs the labels (n,) of all rows violate."""
         i, j = labels[self.points[self.ends]].T
         return (i == j) != self.must
 
 
 def pairs_of(constraints: Constraints) -> PricedPairs:
-    """The pairs that weigh something."""
+    """The pairs of weight > 0."""
     pairs, sign = constraints.signed_pairs()
     answers = constraints.positions("must_link", "cannot_link")
     counts = constraints.weights[answers] > 0

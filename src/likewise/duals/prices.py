@@ -1,12 +1,12 @@
-"""The price of every answer: what honoring it costs a clustering that would rather not.
+"""The price of every answer: how much worse the clustering becomes by satisfying it.
 
-    model="mssc"       sum of squares to k centers that stand still (centroid_prices.py)
+    model="mssc"       sum of squares to k fixed centers (centroid_prices.py)
     model="k-medoids"  any dissimilarity, to k of the rows (medoid_prices.py)
 
 The price of a pair is the sum of its Lagrange multipliers over the centers, without the sign: 0
-when the clusters honor it anyway, large when they would have to be bent. The paper's "impact" is
-its negative. A triple speaks of distances, not of clusters: its price is the multiplier that a
-learner gave it, in the learner's unit.
+when the clusters satisfy it anyway, large when they would have to change a lot. The paper's
+"impact" is its negative. A triple refers to distances, not to clusters: its price is the multiplier
+that a learner gave it, in the learner's unit.
 Reference: randel2021, section 3.
 """
 
@@ -41,15 +41,15 @@ class ConstraintPrices:
         >= 0, in the order of ``constraints.answers()``. Those of pairs are in the unit of the cost
         (squared distances for "mssc"), those of triples in the learner's: compare within a kind.
     satisfied : ndarray of shape (n_answers,)
-        Whether the answer holds without help: pairs in the clusters found without answers, triples
-        by the distances. "Can't tell" asks for nothing and always holds.
+        Whether the answer is already satisfied: pairs by the clusters without answers, triples by
+        the distances. "Can't tell" asks for nothing and is always satisfied.
     priced : ndarray of shape (n_answers,)
         Whether the answer has a price: all pairs of weight > 0, and triples with a learner.
     multipliers : ndarray of shape (n_pairs, n_centers)
-        One row a pair, in the order given: eta <= 0 of a cannot-link, nu = lambda - gamma of a
+        One row per pair, in the order given: eta <= 0 of a cannot-link, nu = lambda - gamma of a
         must-link, which is positive where its first row is pushed out of the center.
     bound : float
-        The clustering costs no less under the (relaxed) pairs; an estimate for "alternating".
+        The least that a clustering under the (relaxed) pairs costs; an estimate for "alternating".
     cost : float
         What it costs without them.
     labels : ndarray of shape (n_samples,)
@@ -95,7 +95,7 @@ def constraint_prices(
     max_iter=500,
     random_state=None,
 ) -> ConstraintPrices:
-    """Tell what honoring each answer costs.
+    """Compute what satisfying each answer costs.
 
     Parameters
     ----------
@@ -115,8 +115,8 @@ def constraint_prices(
         clusters. "k-medoids": "lagrangian", within some hundredths of a percent of "lp" and ten
         times faster, "lp", or "isolated" with the medoids fixed; "auto" takes "lagrangian".
     eps : float, default=0.1
-        How far each center's part of a pair may be off, in ]0, 1[. Raising it lets answers hold by
-        less and, with many clusters, makes must-links cheaper than cannot-links.
+        How far each center's part of a pair may be off, in ]0, 1[. Raising it asks less of answers
+        and, with many clusters, makes must-links cheaper than cannot-links.
     centers : array-like of shape (n_clusters, n_features), default=None
         For "mssc": the centers, when there are some already. None finds them by k-means.
     learner : fitted SKLR or other learner, default=None
@@ -140,8 +140,8 @@ def constraint_prices(
     >>> from likewise import Constraints, constraint_prices
     >>> X = [[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]]
     >>> c = Constraints(6, must_link=[(0, 2)], cannot_link=[(0, 5), (3, 4)])
-    >>> found = constraint_prices(X, c, 2, random_state=0)
-    >>> found.prices, found.satisfied
+    >>> result = constraint_prices(X, c, 2, random_state=0)
+    >>> result.prices, result.satisfied
     (array([ 0.,  0., 80.]), array([ True,  True, False]))
     """
     constraints = check_constraints(constraints, n_samples=len_of(X))
@@ -151,52 +151,54 @@ def constraint_prices(
     if model == "mssc":
         X = check_array(X, dtype=[np.float64, np.float32])
         labels, found_centers, cost = cluster_once(X, n_clusters, centers, rng)
-        found, bound = price_fixed(X, found_centers, labels, cost, pairs, solver, eps, max_iter)
-        honored = triples_hold(constraints, lambda some: pair_sq_distances(X, some))
+        priced, bound = price_fixed(X, found_centers, labels, cost, pairs, solver, eps, max_iter)
+        triples_satisfied = satisfied_triples(constraints, lambda some: pair_sq_distances(X, some))
     else:
         D = dissimilarity_matrix(X, metric)
         prepared = medoid_prices.prepare(D, n_clusters, rng)
-        labels, found_centers = prepared.found.labels, prepared.found.medoids
-        cost = prepared.found.cost * prepared.scale
-        found = price_medoids(prepared, pairs, solver, eps)
-        bound = found.bound
-        honored = triples_hold(constraints, lambda some: D[some[:, 0], some[:, 1]])
-    return assemble(constraints, pairs, found, bound, labels, honored, learner, cost, found_centers)
+        labels, found_centers = prepared.swapped.labels, prepared.swapped.medoids
+        cost = prepared.swapped.cost * prepared.scale
+        priced = price_medoids(prepared, pairs, solver, eps)
+        bound = priced.bound
+        triples_satisfied = satisfied_triples(constraints, lambda some: D[some[:, 0], some[:, 1]])
+    return assemble(
+        constraints, pairs, priced, bound, labels, triples_satisfied, learner, cost, found_centers
+    )
 
 
 def price_fixed(
     X, centers, labels, cost, pairs: PricedPairs, solver: str, eps: float, max_iter: int
 ) -> tuple[centroid_prices.Priced, float]:
-    """Multipliers at centers that stand, and the bound on what all rows cost."""
+    """Multipliers at fixed centers, and the bound on what all rows cost."""
     if solver == "alternating":
-        found = centroid_prices.price_by_alternating(
+        priced = centroid_prices.price_by_alternating(
             X, labels, pairs, eps, n_clusters=len(centers), max_iter=max_iter
         )
-        return found, found.bound
+        return priced, priced.bound
     costs = sq_distances(X[pairs.points], centers)
     if solver == "auto":
         solver = "lp" if costs.size <= LARGEST_PROGRAM else "subgradient"
     if solver == "isolated":
-        found = centroid_prices.price_alone(costs, pairs)
+        priced = centroid_prices.price_alone(costs, pairs)
     elif solver == "lp":
-        found = centroid_prices.price_by_lp(costs, pairs, eps)
+        priced = centroid_prices.price_by_lp(costs, pairs, eps)
     else:
-        found = centroid_prices.price_by_climbing(costs, pairs, eps, max_iter=max_iter)
-    return found, cost - float(costs.min(axis=1).sum()) + found.bound
+        priced = centroid_prices.price_by_climbing(costs, pairs, eps, max_iter=max_iter)
+    return priced, cost - float(costs.min(axis=1).sum()) + priced.bound
 
 
 def price_medoids(
     prepared: medoid_prices.Prepared, pairs: PricedPairs, solver: str, eps: float
 ) -> centroid_prices.Priced:
     """Multipliers of one set of pairs over dissimilarities already clustered."""
-    k = len(prepared.found.medoids)
+    k = len(prepared.swapped.medoids)
     if solver == "lp":
         return medoid_prices.price_by_program(prepared.costs * prepared.scale, k, pairs, eps)
     if solver == "isolated":
-        at_medoids = prepared.costs[np.ix_(pairs.points, prepared.found.medoids)]
+        at_medoids = prepared.costs[np.ix_(pairs.points, prepared.swapped.medoids)]
         alone = centroid_prices.price_alone(at_medoids, pairs)
         spread = np.zeros((len(pairs.ends), len(prepared.costs)))
-        spread[:, prepared.found.medoids] = alone.multipliers * prepared.scale
+        spread[:, prepared.swapped.medoids] = alone.multipliers * prepared.scale
         return centroid_prices.Priced(spread, prepared.bound * prepared.scale, settled=True)
     return medoid_prices.price_by_lagrangian(prepared, pairs, eps)
 
@@ -219,28 +221,28 @@ def cluster_once(X, n_clusters: int, centers, rng) -> tuple[np.ndarray, np.ndarr
     return labels, centers, cost
 
 
-def triples_hold(constraints: Constraints, distances) -> np.ndarray:
-    """(n_answers,) False where the distances break a triple."""
+def satisfied_triples(constraints: Constraints, distances) -> np.ndarray:
+    """(n_answers,) False where the distances violate a triple."""
     smaller, larger, answers = constraints.distance_inequalities()
-    honored = np.ones(constraints.n_answers, dtype=bool)
-    honored[answers[distances(smaller) >= distances(larger)]] = False
-    return honored
+    satisfied = np.ones(constraints.n_answers, dtype=bool)
+    satisfied[answers[distances(smaller) >= distances(larger)]] = False
+    return satisfied
 
 
 def assemble(
     constraints: Constraints,
     pairs: PricedPairs,
-    found: centroid_prices.Priced,
+    solved: centroid_prices.Priced,
     bound: float,
     labels: np.ndarray,
-    honored: np.ndarray,
+    triples_satisfied: np.ndarray,
     learner,
     cost: float,
     centers: np.ndarray,
 ) -> ConstraintPrices:
-    """Prices of the pairs and of the triples, one an answer."""
+    """Prices of the pairs and of the triples, one per answer."""
     prices = np.zeros(constraints.n_answers)
-    prices[pairs.answers] = found.prices
+    prices[pairs.answers] = solved.prices
     priced = np.zeros(constraints.n_answers, dtype=bool)
     priced[pairs.answers] = True
     if learner is not None:
@@ -248,14 +250,14 @@ def assemble(
         prices[triples] = learner_duals(learner, constraints)[triples]
         priced[triples] = constraints.weights[triples] > 0
     ends, sign = constraints.signed_pairs()
-    satisfied = honored.copy()
+    satisfied = triples_satisfied.copy()
     together = labels[ends[:, 0]] == labels[ends[:, 1]]
     all_pairs = constraints.positions("must_link", "cannot_link")
     satisfied[all_pairs] = together == (sign > 0)
-    multipliers = np.zeros((len(ends), found.multipliers.shape[1]))
-    multipliers[np.searchsorted(all_pairs, pairs.answers)] = found.multipliers
+    multipliers = np.zeros((len(ends), solved.multipliers.shape[1]))
+    multipliers[np.searchsorted(all_pairs, pairs.answers)] = solved.multipliers
     return ConstraintPrices(
-        prices, satisfied, priced, multipliers, bound, cost, labels, centers, found.settled
+        prices, satisfied, priced, multipliers, bound, cost, labels, centers, solved.settled
     )
 
 
@@ -275,12 +277,12 @@ def learner_duals(learner, constraints: Constraints) -> np.ndarray:
 
 
 def check_choices(model: str, solver: str, metric, n_clusters: int, eps: float) -> None:
-    """One error when a setting is none of its choices."""
+    """One error when a setting is not one of its choices."""
     if model not in SOLVERS:
-        raise ValueError(f"model={model!r} is none of {', '.join(map(repr, SOLVERS))}.")
+        raise ValueError(f"model={model!r} is not one of {', '.join(map(repr, SOLVERS))}.")
     if solver not in SOLVERS[model]:
         known = ", ".join(map(repr, SOLVERS[model]))
-        raise ValueError(f"solver={solver!r} is none of {known}, those of model={model!r}.")
+        raise ValueError(f"solver={solver!r} is not one of {known}, those of model={model!r}.")
     if model == "mssc" and not (isinstance(metric, str) and metric == "euclidean"):
         raise ValueError(f"model='mssc' is Euclidean; metric={metric!r} needs model='k-medoids'.")
     check_scalar(n_clusters, "n_clusters", (int, np.integer), min_val=2)

@@ -1,7 +1,7 @@
 """How good a clustering or a learned space is, and the one place where anything is tuned.
 
 The adjusted Rand index is scikit-learn's ``adjusted_rand_score``, and the pair accuracy of hoi2007
-(equation 11) is its ``rand_score``: use those. Here is what it does not have.
+(equation 11) is its ``rand_score``: use those. This room has the scores that scikit-learn lacks.
 """
 
 from likewise.evaluation.agreement import (

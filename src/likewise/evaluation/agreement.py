@@ -19,7 +19,7 @@ from likewise.numerics.partitions import cluster_means
 
 
 def pair_f1_score(y_true, labels) -> float:
-    """Balance how many pairs put together belong together, and how many of those were found.
+    """F1 score over pairs of rows: precision and recall of putting two rows in one cluster.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def pair_f1_score(y_true, labels) -> float:
 
 
 def free_row_score(y_true, labels, constraints) -> float:
-    """Adjusted Rand index on the rows that no answer touches: what the answers taught, not told.
+    """Adjusted Rand index on the rows that no answer refers to: what the answers taught.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def free_row_score(y_true, labels, constraints) -> float:
 
 
 def separation_score(Z, y) -> float:
-    """How far apart classes lie beside how wide they are: the J of yeung2007.
+    """How far apart classes are, relative to how wide they are: the J of yeung2007.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def separation_score(Z, y) -> float:
     -------
     float
         Mean distance of two rows of different classes over that of two rows of one class. About 1
-        when the space knows nothing of the classes; nan when there is no pair of either sort.
+        when the space says nothing about the classes; nan when there is no pair of either sort.
 
     References
     ----------

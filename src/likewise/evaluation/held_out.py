@@ -1,4 +1,4 @@
-"""How many answers, not used in learning, the learned distances foretell.
+"""How many held-out answers the learned distances predict.
 
 Every answer earns a credit between 0 and 1:
 
@@ -6,10 +6,10 @@ Every answer earns a credit between 0 and 1:
     closer       1 when b is closer to a than c is; 1/2 when equal
     must_link    share of the cannot-links that are farther apart than it, equals half
     cannot_link  share of the must-links that are closer together than it, equals half
-    undecided    none: it foretells nothing
+    undecided    none: it predicts nothing
 
 Pairs need no threshold this way, so spaces of any scale compare: the mean credit of the must-links,
-and that of the cannot-links, is the area under the ROC curve that tells them apart by distance. It
+and that of the cannot-links, is the area under the ROC curve that separates them by distance. It
 takes both kinds: must-links alone, or cannot-links alone, cannot be judged. Guessing earns 1/3 on
 odd ones out and 1/2 on everything else. The accuracy is the mean credit by weight.
 """
@@ -27,13 +27,13 @@ from likewise.numerics.pair_distances import pair_sq_distances
 
 
 def held_out_accuracy(Z, constraints) -> float:
-    """Tell which share of the answers a space gets right; ask it of answers it has not seen.
+    """The share of the answers that a space predicts; use answers it has not seen.
 
     Parameters
     ----------
     Z : array-like of shape (n_samples, n_features)
         All rows in the space that is judged: ``space.transform(X)``. For a clustering, one column
-        a cluster with 1 where the row is in it.
+        per cluster with 1 where the row is in it.
     constraints : Constraints
         Answers that were held out: the second part of ``constraints.split()``.
 
@@ -123,7 +123,7 @@ def cross_credits(
     Returns
     -------
     ndarray of shape (n_answers,)
-        nan where an answer cannot be judged, was never held out, or is given away by the others.
+        nan where an answer cannot be judged, was never held out, or is implied by the others.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""AnswerSearchCV: the settings of any estimator by answers that were held out (select.py)."""
+"""AnswerSearchCV: choose the settings of any estimator by held-out answers (select.py)."""
 
 import warnings
 from typing import Any
@@ -29,7 +29,7 @@ def _best_has(name):
 
 
 class AnswerSearchCV(MetaEstimatorMixin, BaseEstimator):
-    """Choose an estimator's settings by how well it foretells answers it has not seen.
+    """Choose an estimator's settings by how well it predicts held-out answers.
 
     Cross-validation over answers: rows stay, answers are split. An estimator with ``transform`` is
     judged by its distances, a clusterer by its labels. In a pipeline the answers go to every step
@@ -47,7 +47,7 @@ class AnswerSearchCV(MetaEstimatorMixin, BaseEstimator):
         Folds of answers. Raising it leaves more answers to learn from in each fit, and takes
         longer.
     random_state : int, RandomState or None, default=None
-        Deals the questions to the folds.
+        Assigns the questions to the folds.
     scoring : callable, default=None
         ``scoring(fitted_estimator, X, held_out)`` gives a float, higher is better. None is
         ``held_out_accuracy``.
@@ -55,7 +55,7 @@ class AnswerSearchCV(MetaEstimatorMixin, BaseEstimator):
         Fit the best candidate on all answers at the end. ``transform``, ``predict`` and ``labels_``
         need it.
     n_jobs : int, default=None
-        How many fits at a time, through joblib; None is one, -1 as many as there are cores.
+        Number of parallel fits, through joblib; None means 1, -1 all cores.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class AnswerSearchCV(MetaEstimatorMixin, BaseEstimator):
     n_held_out_ : int
         Held-out answers that could be judged, all folds together.
     n_implied_ : int
-        Held-out answers dropped because those of the fit part give them away.
+        Held-out answers dropped because those of the fit part imply them.
     labels_ : ndarray of shape (n_samples,)
         Of the refitted estimator, when it is a clusterer.
     n_features_in_ : int
@@ -140,7 +140,7 @@ class AnswerSearchCV(MetaEstimatorMixin, BaseEstimator):
         if self.scoring is None and not _is_judged_by_default(self.estimator):
             raise TypeError(
                 f"{type(self.estimator).__name__} has neither transform nor fit_predict, so "
-                "answers cannot judge it. Give scoring=."
+                "answers cannot judge it. Pass scoring=."
             )
         answers = Constraints(0)
         if constraints is not None:
@@ -269,7 +269,7 @@ def fit_keywords(estimator, constraints: Constraints) -> dict[str, Constraints]:
 
 
 def _memberships(labels) -> np.ndarray:
-    """One column a cluster: rows of one cluster are at distance 0, all others equally far."""
+    """One column per cluster: rows of one cluster are at distance 0, all others equally far."""
     return np.asarray(labels)[:, None] == np.unique(labels)
 
 

@@ -3,13 +3,13 @@
     credits[c, i] = how well candidate c, having learned without answer i, predicts it
     chosen        = rule(credits)
 
-The rows all stay; the answers are dealt into folds. Each candidate learns from the answers of all
+All rows stay; the answers are split into folds. Each candidate learns from the answers of all
 folds but one, on every row, and is judged by that one (held_out.py says what a credit is). Folds do
 not leak: ``Constraints.folds`` keeps repeats of a question together and drops what the fit part
 implies. All candidates are judged by the same answers, so a rule can compare them answer by answer.
 
-Few answers cannot tell candidates apart: 20 of them have a standard error of 0.1. Below that
-nothing is tried, and the caller's default stands.
+Few answers cannot separate candidates: 20 of them have a standard error of 0.1. Below that
+nothing is tried, and the caller's default is used.
 """
 
 from collections.abc import Callable, Iterable, Sequence

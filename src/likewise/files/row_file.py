@@ -1,7 +1,7 @@
 """A user's own rows from a file, and cluster labels back to one: CSV, Parquet and NPY.
 
-Everything must be a number but one column that names the rows. What is not is an error that says
-where. Files are written whole or not at all.
+All columns must be numeric, except an optional ID column. A cell that is not is an error that says
+where. Files are written completely or not at all.
 """
 
 import json
@@ -22,7 +22,7 @@ from likewise.numerics.rows import LARGEST
 
 ENDINGS = (".csv", ".parquet", ".npy")
 CELLS_AT_ONCE = 1_000_000  # of a memory map
-ID_COLUMN = "id"  # taken for the names of the rows when nothing else is said
+ID_COLUMN = "id"  # the row IDs, unless another column is given
 
 
 class ReadRows(NamedTuple):
@@ -178,7 +178,7 @@ def _read_npy(path: Path) -> np.ndarray:
     except Exception:  # its header is Python text: a broken one raises whatever the tokenizer does
         raise ValueError(f"{path.name} is not a .npy file of numbers.") from None
     if X.ndim != 2 or X.dtype.kind not in "fiub" or not X.size:
-        raise ValueError(f"{path.name} holds {X.dtype} of shape {X.shape}, not rows of numbers.")
+        raise ValueError(f"{path.name} contains {X.dtype} of shape {X.shape}, not rows of numbers.")
     for block in gen_batches(len(X), max(1, CELLS_AT_ONCE // X.shape[1])):
         for row, column in np.argwhere(~_is_usable(X[block]))[:1]:
             cell = X[block][row, column]

@@ -72,8 +72,8 @@ def middle(placed: np.ndarray, taken: list[np.ndarray]) -> np.ndarray:
 def bar(share: float, words: str, class_: str = "") -> Markup:
     """A bar from 0 to 1 with its text beside it; the text alone when there is no share."""
     if not np.isfinite(share):
-        return element("span", words, class_="said")
+        return element("span", words, class_="value")
     width = f"width:{100 * min(max(share, 0.0), 1.0):.1f}%"
     filled = element("span", style=width, class_=f"fill {class_}".strip())
     track = element("span", filled, class_="track", aria_hidden="true")
-    return join([track, " ", element("span", words, class_="said")])
+    return join([track, " ", element("span", words, class_="value")])

@@ -94,7 +94,7 @@ class Blocks:
         *arguments
             Passed with every block: a worker that dies takes nothing along.
         what : str
-            What is done, to tell the progress by.
+            What is done, for the progress display.
         n_jobs : int, default=None
             Threads, through joblib, where no Dask is at work; None is one, or what
             ``joblib.parallel_config`` says.
@@ -130,7 +130,7 @@ class Blocks:
         rows = np.asarray(rows, dtype=np.int64)
         if len(rows) and not 0 <= rows.min() <= rows.max() < self.shape[0]:
             wrong = rows.min() if rows.min() < 0 else rows.max()
-            raise ValueError(f"Row {wrong} is not there: there are {self.shape[0]} rows.")
+            raise ValueError(f"Row {wrong} does not exist: there are {self.shape[0]} rows.")
         order = np.argsort(rows, kind="stable")
         ends = np.searchsorted(rows[order], self.bounds)
         held = np.flatnonzero(np.diff(ends)).tolist() or [0]  # none of its rows, but of its type
@@ -233,7 +233,7 @@ def _is_parallel() -> bool:
 def _of_dask(X, client) -> Blocks:
     dask = import_dask()
     if not isinstance(X, dask.array.Array) or X.ndim != 2:
-        raise TypeError(f"{type(X).__name__} is no Dask array of rows. Try its to_dask_array().")
+        raise TypeError(f"{type(X).__name__} is not a Dask array of rows. Try its to_dask_array().")
     if np.isnan(X.shape).any():
         raise ValueError("The Dask array does not know its shape. Call compute_chunk_sizes().")
     X = X.rechunk({1: -1})
@@ -248,7 +248,7 @@ def _of_file(path: Path, client, block_rows, columns) -> Blocks:
             raise ValueError(f"{path.name} has no named columns to choose from.")
         X = np.load(path, mmap_mode="r", allow_pickle=False)
         if X.ndim != 2 or X.dtype.kind not in "fiub":
-            raise ValueError(f"{path.name} holds {X.dtype} of shape {X.shape}, not rows.")
+            raise ValueError(f"{path.name} contains {X.dtype} of shape {X.shape}, not rows.")
         bounds = _even_bounds(X.shape, (FILE_CELLS, MOST_ROWS), block_rows)
         parts = [(path, start, stop) for start, stop in pairwise(bounds)]
         return Blocks(parts, _load_npy, bounds, X.shape[1], X.dtype, client)
@@ -268,7 +268,7 @@ def _of_parquet(path: Path, client, columns) -> Blocks:
             raise ValueError(f"{path.name} has no column {name!r}; it has {', '.join(kinds)}.")
         kind = kinds[name]
         if not (pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind)):
-            raise ValueError(f"{path.name}: column {name!r} holds {kind}, not numbers.")
+            raise ValueError(f"{path.name}: column {name!r} has type {kind}, not numbers.")
     if not columns or not sum(sizes):
         raise ValueError(f"{path.name} has no rows of numbers.")
     is_single = all(kinds[name] == pyarrow.float32() for name in columns)

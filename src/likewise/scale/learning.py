@@ -1,6 +1,6 @@
 """Learn from a few rows of many, and map all of them, a block at a time.
 
-    gather   every row that an answer speaks of, and a uniform draw of the others
+    gather   every row that an answer refers to, and a uniform sample of the others
     fit      the learner, on those: its landmarks are among them
     map      block by block; the result goes to memory, to a file, or is made anew when needed
 
@@ -66,7 +66,7 @@ def fit(
     constraints : Constraints, default=None
         Answers about the rows of X.
     n_rows : int, default=10_000
-        Rows to learn from: those that answers speak of and a uniform draw of the others, at least
+        Rows to learn from: those that answers refer to and a uniform sample of the others, at least
         half as many, and never fewer than the learner's ``n_landmarks``. Up to so many rows this is
         ``learner.fit``. Raising it takes more memory and time, and helps where small groups would
         be missed.
@@ -187,7 +187,7 @@ def predict(model, X, *, client=None, n_jobs: int | None = None) -> np.ndarray:
 
 
 def mapped(learner, X, *, device: str | None = None, client=None) -> Blocks:
-    """The rows of a learned space as blocks, made anew whenever one is read.
+    """The rows of a learned space as blocks, computed again whenever one is read.
 
     Parameters
     ----------

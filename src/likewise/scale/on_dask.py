@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
-AHEAD = 2  # tasks a worker that wait for it, so that it never waits for us
+AHEAD = 2  # tasks per worker that wait for it, so that it never waits for us
 HERE = "127.0.0.1"
 
 

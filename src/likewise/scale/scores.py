@@ -2,7 +2,7 @@
 
     J       all rows against a sample of them: distances, n x n_rows, a block at a time
     error   sum_i |z_i - mean of its cluster|^2, from sums of blocks
-    answers the rows that they speak of are gathered; the others do not matter to them
+    answers the rows that they refer to are gathered; the others do not matter to them
 
 Scores of labels alone (ARI, pair F1) take two arrays of whole numbers: scikit-learn's and
 `likewise.evaluation`'s do for any number of rows.
@@ -21,7 +21,7 @@ from likewise.evaluation import satisfaction_report as report_in_memory
 from likewise.kernels import sq_distance_blocks
 from likewise.scale.blocks import Blocks, as_blocks, read
 
-N_REFERENCE = 2000  # rows that all are held against: J to about half a percent
+N_REFERENCE = 2000  # rows that all are compared with: J to about half a percent
 
 
 def separation_score(
@@ -36,7 +36,7 @@ def separation_score(
     y : array-like of shape (n,)
         The class of each row.
     n_rows : int, default=2000
-        Rows, drawn uniformly, that all rows are held against. Raising it makes the score more
+        Rows, drawn uniformly, that all rows are compared with. Raising it makes the score more
         exact; with all rows it is `likewise.separation_score`.
     client : distributed.Client, default=None
     n_jobs : int, default=None

@@ -1,4 +1,4 @@
-"""Which answers matter: those worth keeping of many, and the questions worth asking next."""
+"""Which answers matter: the most useful ones of many, and the questions to ask next."""
 
 from likewise.selection.informative import SelectedConstraints, select_constraints
 from likewise.selection.question_search import Question, next_questions

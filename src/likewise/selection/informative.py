@@ -11,7 +11,7 @@ smaller error of k-means beside the scatter.
 Made fast in three ways. A metric is kept by its small core (pool.py), so that learning starts from
 the duals of the last round and costs nothing in features. Of many candidates only finalists are
 judged in full: half of them because one projection of the metric, a rank-one change of all
-distances, would let most of the pool hold; half because they were judged best when last judged, or
+distances, would satisfy most of the pool; half because they were judged best when last judged, or
 never (a lazy greedy choice; agreement is not submodular, so it may miss the best). ``exact=True``
 judges all.
 Reference: rao2013. Its quality of a clustering is not defined; the default is the agreement with
@@ -77,7 +77,7 @@ class SelectedConstraints:
         Before the first choice and after each.
     informativeness, coherence : ndarray of shape (n_chosen,)
         Of the pairs chosen so far, after each choice: the share that k-means without answers
-        breaks, and the share of must-links and cannot-links that do not pull against each other
+        violates, and the share of must-links and cannot-links that do not pull against each other
         under the metric of that round.
     n_judged : int
         Metrics learned and clustered under.
@@ -123,7 +123,7 @@ def select_constraints(
 ) -> SelectedConstraints:
     """Choose the informative pairs of a pool, greedily, and learn a metric from them.
 
-    Use it when there are many answers of mixed worth and the clusters should rest on few of them.
+    Use it when there are many answers of mixed quality and the clusters should depend on a few.
 
     Parameters
     ----------
@@ -133,18 +133,18 @@ def select_constraints(
     n_clusters : int
         Clusters of k-means.
     n_select : int, default=50
-        Most pairs to choose. Raising it takes proportionally longer.
+        Maximum number of pairs to choose. Raising it takes proportionally longer.
     strategy : "active", "online" or "random", default="active"
         The paper's SSC-active, SSC-OLDML and SSC-rand.
     quality : "agreement" or "error", default="agreement"
-        Share of the pool that the clusters honor, must-links and cannot-links weighing the same;
+        Share of the pool that the clusters satisfy, must-links and cannot-links weighing the same;
         or the k-means error under the metric, negative.
     closure : bool, default=False
         Skip pairs that those chosen imply, and learn the last metric from all that they imply.
     exact : bool, default=False
         Judge every candidate in every round, not only finalists.
     patience : int or None, default=3
-        Stop after so many rounds without a better quality, and give back what was chosen before
+        Stop after this many rounds without a better quality, and return what was chosen before
         them. None always chooses ``n_select``.
     init : array-like of shape (n_clusters, n_features), default=None
         Centers that every k-means starts from. None takes those of k-means on X, best of ten.
@@ -155,7 +155,7 @@ def select_constraints(
         distance, as in `ITML`.
     random_state : int, RandomState instance or None, default=None
     n_jobs : int, default=None
-        Candidates judged at a time, through joblib.
+        Candidates judged in parallel, through joblib.
 
     Returns
     -------
@@ -171,8 +171,8 @@ def select_constraints(
     >>> from likewise.datasets import load_iris
     >>> iris = load_iris()
     >>> pool = Constraints.from_labels(iris.y, n_pairs=60, random_state=0)
-    >>> found = select_constraints(iris.X, pool, 3, n_select=5, random_state=0)
-    >>> found.qualities[-1] > found.qualities[0]
+    >>> selected = select_constraints(iris.X, pool, 3, n_select=5, random_state=0)
+    >>> selected.qualities[-1] > selected.qualities[0]
     np.True_
     """
     X = check_array(X, dtype=np.float64)
@@ -207,8 +207,8 @@ def select_constraints(
             left = find_finalists(judge, now, left, last_known)
         judged = Parallel(n_jobs=n_jobs)(delayed(judge.judge)(now.metric, c) for c in left)
         n_judged += len(judged)
-        last_known[left] = [one.score[0] for one in judged]
-        rounds.append(max(judged, key=lambda one: one.score))
+        last_known[left] = [result.score[0] for result in judged]
+        rounds.append(max(judged, key=lambda result: result.score))
         if rounds[-1].score[0] > rounds[best].score[0]:
             best = n_chosen + 1
         elif patience is not None and strategy != "random" and n_chosen + 1 - best >= patience:
@@ -229,11 +229,11 @@ def select_constraints(
         constraints,
         metric,
         labels,
-        np.array([one.score[0] for one in rounds]),
+        np.array([result.score[0] for result in rounds]),
         *describe_rounds(rows, pool.subset(usable), rounds),
         n_judged,
         rows.differences,
-        tuple(one.metric for one in rounds),
+        tuple(result.metric for result in rounds),
     )
 
 
@@ -271,11 +271,11 @@ class Judge:
 
 
 def agreement(pool: Pool, labels: np.ndarray) -> float:
-    """Share of the pairs that labels honor, the mean of the two kinds."""
+    """Share of the pairs that labels satisfy, the mean of the two kinds."""
     together = labels[pool.pairs[:, 0]] == labels[pool.pairs[:, 1]]
     kinds = [pool.sign == kind for kind in (1.0, -1.0) if (pool.sign == kind).any()]
-    holds = (together == (pool.sign > 0)) * pool.weights
-    shares = [holds[kind].sum() / pool.weights[kind].sum() for kind in kinds]
+    satisfied = (together == (pool.sign > 0)) * pool.weights
+    shares = [satisfied[kind].sum() / pool.weights[kind].sum() for kind in kinds]
     return float(np.mean(shares)) if shares else float("nan")
 
 
@@ -303,8 +303,8 @@ def find_usable(X: np.ndarray, pool: Constraints) -> np.ndarray:
     usable = usable[~same & (pool.weights[usable] > 0)]
     if (n_left_out := pool.n_answers - len(usable)) > 0:
         warnings.warn(
-            f"{n_left_out} answers of the pool cannot be chosen: they are no pairs, join equal "
-            "rows or weigh nothing."
+            f"{n_left_out} answers of the pool cannot be chosen: they are not pairs, link "
+            "identical rows, or have weight 0."
         )
     return usable
 
@@ -349,15 +349,15 @@ def cluster_under(pool: Pool, metric: np.ndarray, centers: np.ndarray) -> np.nda
 
 def describe_rounds(pool: Pool, answers: Constraints, rounds) -> tuple[np.ndarray, np.ndarray]:
     """Informativeness and coherence of the chosen pairs, after each choice."""
-    told, clear = [], []
-    for one in rounds[1:]:
-        said = answers.subset(one.metric.chosen)
-        told.append(informativeness(said, rounds[0].clusters.labels))
-        rows = said.touched_rows()
-        parts = pool.along[np.ix_(rows, one.metric.chosen)]
-        part = positive_part(pool.X[rows] @ pool.X[rows].T + parts @ one.metric.core @ parts.T)
-        clear.append(coherence(said.restrict(rows), part.vectors * np.sqrt(part.values)))
-    return np.array(told), np.array(clear)
+    informative, coherent = [], []
+    for metric, *_ in rounds[1:]:
+        chosen = answers.subset(metric.chosen)
+        informative.append(informativeness(chosen, rounds[0].clusters.labels))
+        rows = chosen.touched_rows()
+        parts = pool.along[np.ix_(rows, metric.chosen)]
+        part = positive_part(pool.X[rows] @ pool.X[rows].T + parts @ metric.core @ parts.T)
+        coherent.append(coherence(chosen.restrict(rows), part.vectors * np.sqrt(part.values)))
+    return np.array(informative), np.array(coherent)
 
 
 def check_settings(n_clusters, n_select, strategy, quality, patience, n_rows) -> None:

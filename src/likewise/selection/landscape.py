@@ -1,4 +1,4 @@
-"""What a question can be about: rows in a space, the groups there are, and what is known of both.
+"""What a question can be about: rows in a space, their groups, and what is known about both.
 
 A row belongs to group g with probability
 
@@ -23,12 +23,12 @@ DEFAULT_CLUSTERS = 8
 
 
 class Landscape(NamedTuple):
-    """Rows that may be asked about, and what is known of them."""
+    """Rows that may be asked about, and what is known about them."""
 
     rows: np.ndarray  # (p,) row numbers of X
     Z: np.ndarray  # (p, r) their coordinates
     components: np.ndarray  # (p,) rows known to belong together have the same number
-    is_touched: np.ndarray  # (p,) whether some answer speaks of the row
+    is_touched: np.ndarray  # (p,) whether some answer refers to the row
     labels: np.ndarray | None  # (p,) their clusters, where the space has any
     n_clusters: int
 
@@ -36,7 +36,7 @@ class Landscape(NamedTuple):
 class RowGroups(NamedTuple):
     """Groups that a row can be asked to belong to."""
 
-    representatives: np.ndarray  # (g,) places in the landscape: whom the row is shown beside
+    representatives: np.ndarray  # (g,) positions of the rows that a row is shown with
     sq_dists: np.ndarray  # (p, g) of every row to every group
     known: np.ndarray  # (p, g) +1 together with the representative, -1 apart, 0 not known
 
@@ -67,48 +67,50 @@ def take_rows(X, rows: np.ndarray):
     return np.asarray(X)[rows]
 
 
-def cluster_groups(land: Landscape, constraints: Constraints, seed: int) -> RowGroups:
+def cluster_groups(landscape: Landscape, constraints: Constraints, seed: int) -> RowGroups:
     """The clusters as groups, each stood for by a row of its best known part, near the center."""
-    labels = land.labels
+    labels = landscape.labels
     if labels is None:
-        labels = KMeans(land.n_clusters, n_init=1, random_state=seed).fit_predict(land.Z)
-    sq_dists = sq_distances(land.Z, cluster_means(land.Z, labels, land.n_clusters))
-    _, component, sizes = np.unique(land.components, return_inverse=True, return_counts=True)
+        labels = KMeans(landscape.n_clusters, n_init=1, random_state=seed).fit_predict(landscape.Z)
+    sq_dists = sq_distances(landscape.Z, cluster_means(landscape.Z, labels, landscape.n_clusters))
+    _, component, sizes = np.unique(landscape.components, return_inverse=True, return_counts=True)
     representatives = []
     for cluster in np.unique(labels):
         inside = np.flatnonzero(labels == cluster)
         order = np.lexsort((sq_dists[inside, cluster], -sizes[component[inside]]))
         representatives.append(inside[order[0]])
-    return describe_groups(land, constraints, np.array(representatives), sq_dists)
+    return describe_groups(landscape, constraints, np.array(representatives), sq_dists)
 
 
-def answered_groups(land: Landscape, constraints: Constraints) -> RowGroups:
+def answered_groups(landscape: Landscape, constraints: Constraints) -> RowGroups:
     """Rows known to belong together as groups, as many as are known to be apart from each other.
 
     The largest first; without any answers, one typical row is a group. The distance to a group is
     that to the nearest of its rows.
     """
     closure = constraints.closure()
-    places = np.flatnonzero(land.is_touched)
+    places = np.flatnonzero(landscape.is_touched)
     if not len(places):
-        places = sq_distances(land.Z, land.Z.mean(axis=0)[None]).argmin(axis=0)
-    _, first, sizes = np.unique(land.components[places], return_index=True, return_counts=True)
+        places = sq_distances(landscape.Z, landscape.Z.mean(axis=0)[None]).argmin(axis=0)
+    _, first, sizes = np.unique(landscape.components[places], return_index=True, return_counts=True)
     taken: list[int] = []
     for place in places[first[np.argsort(-sizes, kind="stable")]]:
-        pairs = [(land.rows[place], land.rows[other]) for other in taken]
+        pairs = [(landscape.rows[place], landscape.rows[other]) for other in taken]
         if (closure.known(pairs) == -1).all():
             taken.append(int(place))
     to_groups = [
-        sq_distances(land.Z, land.Z[land.components == land.components[place]]).min(axis=1)
+        sq_distances(
+            landscape.Z, landscape.Z[landscape.components == landscape.components[place]]
+        ).min(axis=1)
         for place in taken
     ]
-    return describe_groups(land, constraints, np.array(taken), np.stack(to_groups, axis=1))
+    return describe_groups(landscape, constraints, np.array(taken), np.stack(to_groups, axis=1))
 
 
-def describe_groups(land, constraints, representatives, sq_dists) -> RowGroups:
+def describe_groups(landscape, constraints, representatives, sq_dists) -> RowGroups:
     """Groups with what the answers say of every row and every representative."""
     pairs = np.stack(
-        np.broadcast_arrays(land.rows[:, None], land.rows[representatives]), axis=-1
+        np.broadcast_arrays(landscape.rows[:, None], landscape.rows[representatives]), axis=-1
     ).reshape(-1, 2)
     known = constraints.closure().known(pairs).reshape(sq_dists.shape)
     return RowGroups(representatives, sq_dists, known)

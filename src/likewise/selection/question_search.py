@@ -1,7 +1,7 @@
 """What to ask next: the pairs or triples whose answers should change the clusters the most.
 
-A question shows a row beside a representative of the group it most likely belongs to ("together?"),
-or of the two groups ("which is the odd one out?"). A strategy says which rows are worth it:
+A question shows a row with a representative of the group it most likely belongs to ("together?"),
+or of the two groups ("which is the odd one out?"). A strategy decides which rows to ask about:
 
     expected-change  sum_x max(0, |x - known| - |x - i|): how much nearer all rows come to a row
                      whose group is known
@@ -30,6 +30,7 @@ import numpy as np
 from sklearn.utils import check_array, check_random_state
 
 from likewise.constraints import Constraints, check_constraints
+from likewise.evaluation import percent
 from likewise.kernels.distances import sq_distances
 from likewise.selection.landscape import (
     Landscape,
@@ -42,8 +43,8 @@ from likewise.selection.landscape import (
 
 STRATEGIES = ("expected-change", "uncertainty", "farthest-first", "min-max", "random")
 KINDS = ("pairs", "triples")
-MOST_ROWS = 3000  # rows looked at; of more, a draw
-MOST_CANDIDATES = 300  # rows whose expected change is computed; of more, a draw
+MOST_ROWS = 3000  # rows considered; if there are more, a sample
+MOST_CANDIDATES = 300  # rows whose expected change is computed; if there are more, a sample
 MOST_LISTED = 100_000  # random questions that are listed one by one when draws find too few
 DRAWS = 50  # random questions drawn for each one wanted, since some are known
 
@@ -82,7 +83,7 @@ def next_questions(
     skip=(),
     random_state=None,
 ) -> list[Question]:
-    """Propose the questions to ask people next, the most telling first.
+    """Propose the questions to ask people next, the most informative first.
 
     Parameters
     ----------
@@ -90,21 +91,21 @@ def next_questions(
     constraints : Constraints, default=None
         What has been answered. Questions that it answers or implies are not asked.
     n_questions : int, default=10
-        Questions wanted. Fewer come back when fewer are left to ask. Raising it saves fits between
-        batches, and each question knows less of the others' answers.
+        Number of questions; fewer are returned when fewer are left. Larger batches need fewer fits,
+        but each question is chosen before the answers to the others are known.
     space : fitted estimator with transform, default=None
         Where distances are taken: a learned space, or a fitted :class:`GuidedClustering` (then with
-        its clusters). None is X as it is.
+        its clusters). None means X itself.
     strategy : str, default="expected-change"
         "expected-change", "uncertainty", "farthest-first", "min-max" or "random".
     kind : "pairs" or "triples", default="pairs"
-        Triples are for :class:`SKLR` and for people who find "together?" hard to say.
+        Triples are for :class:`SKLR` and for people who find "together?" hard to answer.
     n_clusters : int, default=None
         Clusters to look for when ``space`` has none of its own. None is 8.
     random_share : float, default=0.1
-        Share of the questions that are drawn at random. Raising it measures more and teaches less.
+        Share of random questions. More of them measure the clusters better and teach less.
     skip : sequence of tuples of rows, default=()
-        Questions not to ask: those put before that got no answer.
+        Questions not to ask: those asked before that got no answer.
     random_state : int, RandomState instance or None, default=None
 
     Returns
@@ -112,11 +113,11 @@ def next_questions(
     list of Question
         Each with ``rows``, ``score``, ``strategy`` and ``why``. An empty list is the signal to
         stop: the strategy finds no row whose group is still open, and random questions are not
-        put alone.
+        asked alone.
 
     Notes
     -----
-    Of more than 3,000 rows a draw is looked at, with every row that an answer speaks of.
+    With more than 3,000 rows a sample is used, which includes every row that an answer refers to.
 
     References
     ----------
@@ -144,8 +145,8 @@ def next_questions(
     n_best = n_questions - int(np.count_nonzero(rng.uniform(size=n_questions) < random_share))
     rows = draw_rows(n_rows, constraints.touched_rows(), rng)
     has_names = hasattr(space, "feature_names_in_")  # and wants to see them again
-    land = survey(space, X if has_names else numbers, constraints, rows, n_clusters)
-    proposed = propose(land, constraints, strategy, size, n_questions, asked, rng)
+    landscape = survey(space, X if has_names else numbers, constraints, rows, n_clusters)
+    proposed = propose(landscape, constraints, strategy, size, n_questions, asked, rng)
     best = list(islice(leave_out(proposed, asked), max(n_best, 1)))
     if not best:
         return []  # nothing is worth asking; random questions alone would hide that
@@ -153,7 +154,7 @@ def next_questions(
 
 
 def leave_out(questions: Iterable[Question], asked: set[tuple[int, ...]]) -> Iterator[Question]:
-    """Questions not put before, noted as put from now on."""
+    """Questions not asked before, marked as asked from now on."""
     for question in questions:
         key = tuple(sorted(question.rows))
         if key not in asked:
@@ -163,7 +164,7 @@ def leave_out(questions: Iterable[Question], asked: set[tuple[int, ...]]) -> Ite
 
 def check_settings(space, n_questions, strategy, kind, random_share, skip, n_rows) -> None:
     if space is not None and not hasattr(space, "transform"):
-        raise TypeError(f"space={space!r} has no transform. Give a fitted learner, or None.")
+        raise TypeError(f"space={space!r} has no transform. Pass a fitted learner, or None.")
     if strategy not in STRATEGIES:
         raise ValueError(f"strategy={strategy!r} is unknown. Use one of {', '.join(STRATEGIES)}.")
     if kind not in KINDS:
@@ -188,7 +189,7 @@ def draw_rows(n_rows: int, touched: np.ndarray, rng) -> np.ndarray:
 
 
 def propose(
-    land: Landscape,
+    landscape: Landscape,
     constraints: Constraints,
     strategy: str,
     size: int,
@@ -197,17 +198,18 @@ def propose(
     rng: np.random.RandomState,
 ) -> Iterator[Question]:
     """Questions of a strategy, the best first, no row twice, borders in turn."""
-    groups = answered_groups(land, constraints)
+    groups = answered_groups(landscape, constraints)
     if strategy == "uncertainty" or len(groups.representatives) < size - 1:
-        groups = cluster_groups(land, constraints, int(rng.randint(2**31 - 1)))
+        groups = cluster_groups(landscape, constraints, int(rng.randint(2**31 - 1)))
     P = memberships(groups)
     order = np.argsort(-np.where(groups.known == 0, P, -1.0), axis=1, kind="stable")
-    shown = np.column_stack([land.rows, land.rows[groups.representatives[order[:, : size - 1]]]])
+    others = groups.representatives[order[:, : size - 1]]
+    shown = np.column_stack([landscape.rows, landscape.rows[others]])
     is_open = find_open(groups, size) & ~find_asked(shown, asked)
-    unfinished = is_open & (groups.known == -1).any(axis=1) & land.is_touched
-    scores = score_rows(strategy, land, groups, P, is_open & ~unfinished, n_questions, rng)
+    unfinished = is_open & (groups.known == -1).any(axis=1) & landscape.is_touched
+    scores = score_rows(strategy, landscape, groups, P, is_open & ~unfinished, n_questions, rng)
     is_open &= unfinished | (scores > 0)
-    for i in rank(scores, order[:, : size - 1], is_open, unfinished, land.components):
+    for i in rank(scores, order[:, : size - 1], is_open, unfinished, landscape.components):
         why = explain(strategy, P[i, order[i, : size - 1]], bool(unfinished[i]))
         yield Question(tuple(map(int, shown[i])), float(scores[i]), strategy, why)
 
@@ -219,7 +221,7 @@ def find_open(groups: RowGroups, size: int) -> np.ndarray:
 
 
 def find_asked(shown: np.ndarray, asked: set[tuple[int, ...]]) -> np.ndarray:
-    """(p,) rows whose question was put before."""
+    """(p,) rows whose question was asked before."""
     before = np.zeros(len(shown), dtype=bool)
     rows = np.array([row for question in asked for row in question], dtype=np.int64)
     for i in np.flatnonzero(np.isin(shown[:, 0], rows)):
@@ -227,18 +229,18 @@ def find_asked(shown: np.ndarray, asked: set[tuple[int, ...]]) -> np.ndarray:
     return before
 
 
-def score_rows(strategy, land, groups, P, is_open, n_questions, rng) -> np.ndarray:
+def score_rows(strategy, landscape, groups, P, is_open, n_questions, rng) -> np.ndarray:
     """(p,) how much an open row is worth asking about; 0 where it is not."""
     if strategy == "expected-change":
-        return cover(land.Z, groups.sq_dists.min(axis=1), is_open, n_questions, rng)
+        return cover(landscape.Z, groups.sq_dists.min(axis=1), is_open, n_questions, rng)
     if strategy == "uncertainty":
         return entropies(P) / expected_questions(P)
     if strategy == "min-max":
         return groups.sq_dists.min(axis=1)
-    if len(groups.representatives) >= land.n_clusters:  # every group is found: consolidate
-        return rng.uniform(size=len(land.rows))
-    known = land.Z[land.is_touched] if land.is_touched.any() else land.Z[groups.representatives]
-    return sq_distances(land.Z, known).min(axis=1)
+    if len(groups.representatives) >= landscape.n_clusters:  # every group is found: consolidate
+        return rng.uniform(size=len(landscape.rows))
+    known = landscape.is_touched if landscape.is_touched.any() else groups.representatives
+    return sq_distances(landscape.Z, landscape.Z[known]).min(axis=1)
 
 
 def cover(Z, sq_nearest, is_open, n_wanted, rng) -> np.ndarray:
@@ -289,30 +291,30 @@ def rank(scores, order, is_open, unfinished, components) -> np.ndarray:
 def explain(strategy: str, likelihoods: np.ndarray, is_unfinished: bool) -> str:
     """Why a row is asked about, in a sentence."""
     if is_unfinished:
-        return "The first is not in the group it seemed to be in; the next likeliest is shown."
-    told = " and ".join(f"{share:.0%}" for share in likelihoods)
+        return "The first row is not in its most likely group, so the next likeliest is shown."
+    chances = " and ".join(percent(share) for share in likelihoods)
     reason = {
-        "expected-change": "Many rows are like the first, and none of those is placed yet",
-        "uncertainty": "The first lies between groups",
-        "min-max": "The first is far from every group that is known",
-        "farthest-first": "The first is far from all rows asked about",
+        "expected-change": "The first row represents many others whose groups are not known yet",
+        "uncertainty": "The first row lies between groups",
+        "min-max": "The first row is far from every known group",
+        "farthest-first": "The first row is far from all rows asked about",
     }[strategy]
-    return f"{reason}; likely by {told} to be with what is shown beside it."
+    return f"{reason}. Its chance of belonging with the other row is {chances}."
 
 
 def draw_questions(constraints, size, n_wanted, asked, rng) -> list[Question]:
-    """Random questions that no answer answers yet; of few rows, all that there are if need be."""
+    """Random questions that no answer settles yet; with few rows, all of them if necessary."""
     if not n_wanted or constraints.n_samples < size:
         return []
     drawn = rng.randint(constraints.n_samples, size=(DRAWS * n_wanted, size))
     drawn = drawn[(np.diff(np.sort(drawn, axis=1), axis=1) > 0).all(axis=1)]
-    found = list(islice(open_questions(drawn, constraints, asked), n_wanted))
-    n_missing = n_wanted - len(found)
+    questions = list(islice(open_questions(drawn, constraints, asked), n_wanted))
+    n_missing = n_wanted - len(questions)
     if n_missing and comb(constraints.n_samples, size) <= MOST_LISTED:
         every = np.array(list(combinations(range(constraints.n_samples), size)))
         every = every[rng.permutation(len(every))]
-        found += islice(open_questions(every, constraints, asked), n_missing)
-    return found
+        questions += islice(open_questions(every, constraints, asked), n_missing)
+    return questions
 
 
 def open_questions(drawn, constraints, asked) -> Iterator[Question]:
