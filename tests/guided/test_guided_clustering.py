@@ -116,15 +116,15 @@ def test_few_answers_place_their_rows_and_teach_nothing():
 
 
 def test_answers_that_say_nothing_leave_the_features_as_they_are():
-    """A learned space has to beat the features by more than chance; coin tosses do not."""
+    """Coin tosses do not agree with the data, and nothing is learned from them."""
     X = load_iris().X
     kept = []
     for seed in range(5):
         y = np.random.default_rng(seed).integers(0, 2, len(X))
         answers = Constraints.from_labels(y, n_odd_one_out=60, random_state=seed)
         model = GuidedClustering(3, random_state=seed).fit(X, constraints=answers)
-        kept.append(model.report_.chosen == 0)
-    assert sum(kept) >= 3
+        kept.append(model.learner_ is None)
+    assert sum(kept) >= 4
 
 
 def test_wrong_answers_are_among_the_doubtful():

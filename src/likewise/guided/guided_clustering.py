@@ -326,9 +326,10 @@ class GuidedClustering(
         learned = learn(choice.learner, X, answers, np.arange(answers.n_answers))
         counted = choose_n_clusters(learned.Z, answers, self.n_clusters, random_state=seed)
         k = counted.n_clusters
-        placed = place(learned.Z, answers, k, n_init=self.n_init, seed=seed)
-        satisfied = satisfied_answers(learned.Z, answers, placed.labels)
-        doubtful = rank_doubtful(choice.credits, satisfied, learned.pulls)
+        heard = answers if choice.follows else Constraints(answers.n_samples)
+        placed = place(learned.Z, heard, k, n_init=self.n_init, seed=seed)
+        satisfied = satisfied_answers(learned.Z, heard, placed.labels)
+        doubtful = rank_doubtful(choice.credits[: heard.n_answers], satisfied, learned.pulls)
         if len(doubtful):
             trusted = np.delete(np.arange(answers.n_answers), doubtful)
             learned = learn(choice.learner, X, answers, trusted)

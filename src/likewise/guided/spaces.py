@@ -1,10 +1,11 @@
 """Which space to cluster in, by answers that were held out.
 
-The spaces that are tried stand in `candidates_for`: log-det learning (SKLR) from two starts, at
-three strengths, and ITML where there are pairs. Each is judged by answers that it has not seen, in
-two ways at once: do its distances predict them, and do its clusters. The best must beat the
-features as they are by more than a standard error, and a linear metric beyond doubt; answers about
-rows that no other answer refers to have the last word: learning must not hurt.
+First comes a test: do the answers follow the data at all (evidence.py)? The spaces that are tried
+stand in `candidates_for`: log-det learning (SKLR) from two starts, at three strengths, and ITML
+where there are pairs. Each is judged by answers that it has not seen, in two ways at once: do its
+distances predict them, and do its clusters. The best must beat the features as they are by more
+than a standard error, and a linear metric beyond doubt; answers about rows that no other answer
+refers to have the last word: learning must not hurt.
 Decision 7 has the measurements behind these choices.
 """
 
@@ -27,6 +28,7 @@ from likewise.evaluation import (
     percent,
     select,
 )
+from likewise.guided.evidence import weigh_evidence
 from likewise.kernel_learning import SKLR, fit_start
 from likewise.metric_learning import ITML
 from likewise.numerics.threads import one_thread_if_small
@@ -73,6 +75,7 @@ class Choice(NamedTuple):
     chosen: int
     why: str
     credits: np.ndarray  # (n_answers,) in the chosen space, learned without the answer
+    follows: bool = True  # False: the answers do not follow the data
 
 
 def candidates_for(X, answers: Constraints, seed: int) -> list[Candidate]:
@@ -107,6 +110,20 @@ def choose_space(
         return Choice(None, (), np.empty(0), np.empty(0), -1, why, unknown)
     candidates = candidates_for(X, answers, seed)
     coordinates = start_coordinates(X, candidates, seed)
+    gaussian = candidates[1]
+    evidence = weigh_evidence(
+        X,
+        answers,
+        lambda part: learn_space(coordinates[gaussian.start], gaussian.learner, part),
+        seed,
+    )
+    if not evidence.follows:
+        why = (
+            f"{AS_THEY_ARE.name}: the answers agree with the data no better than permuted ones "
+            f"would (p = {evidence.p_value:.2f}), so nothing is learned from them."
+        )
+        unknown = np.full(answers.n_answers, np.nan)
+        return Choice(None, (), np.empty(0), np.empty(0), -1, why, unknown, follows=False)
     linear = next((i for i, c in enumerate(candidates) if isinstance(c.learner, ITML)), None)
 
     def trial(candidate, fit_part, held_out):

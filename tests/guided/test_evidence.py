@@ -1,0 +1,105 @@
+"""Do answers follow the data? By hand, the null, and what the whole fit does then."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from likewise import Constraints, GuidedClustering
+from likewise.datasets import load_iris, load_wine
+from likewise.guided.evidence import (
+    p_of,
+    p_of_held_out,
+    triples_right,
+    walks_over,
+    weigh_evidence,
+)
+
+LINE = np.array([0.0, 1.0, 2.0, 10.0, 11.0, 12.0])[:, None]
+
+
+def on_the_line(pairs):
+    return np.abs(LINE[pairs[:, 0], 0] - LINE[pairs[:, 1], 0])
+
+
+def draw(y, seed, n=60):
+    return Constraints.from_labels(y, n_must_link=n // 2, n_cannot_link=n // 2, random_state=seed)
+
+
+def test_a_rank_sum_by_hand():
+    near = Constraints(6, must_link=[(0, 1), (3, 5)], cannot_link=[(0, 3), (1, 5)])
+    assert p_of(near, on_the_line) == pytest.approx(1 / 6)  # of 6 orders of 4 pairs this one
+    far = Constraints(6, must_link=[(0, 3), (1, 5)], cannot_link=[(0, 1), (3, 5)])
+    assert p_of(far, on_the_line) == 1.0
+
+
+def test_triples_by_hand():
+    answers = Constraints(
+        6, odd_one_out=[(0, 1, 3), (0, 2, 4), (3, 4, 0), (0, 3, 1)], closer=[(0, 1, 5), (0, 5, 1)]
+    )
+    assert triples_right(answers, on_the_line) == [(3, 4, 1 / 3), (1, 2, 1 / 2)]
+    # Two kinds, each at half of the level: 2 min(P(Bin(4, 1/3) >= 3), P(Bin(2, 1/2) >= 1)).
+    assert p_of(answers, on_the_line) == pytest.approx(2 * (4 * 2 + 1) / 81)
+
+
+def test_without_both_kinds_of_pairs_nothing_can_be_said():
+    assert p_of(Constraints(6, must_link=[(0, 1)]), on_the_line) == 1.0
+    assert p_of(Constraints(6, undecided=[(0, 1, 2)]), on_the_line) == 1.0
+
+
+def test_more_walks_join_rows_of_one_piece_than_rows_of_two():
+    X = np.concatenate([np.random.default_rng(0).normal(c, 1, (30, 2)) for c in (0, 20)])
+    answers = Constraints(60, must_link=[(0, 7)], cannot_link=[(0, 40)])
+    far = walks_over(X, answers)
+    assert far(np.array([[0, 7]]))[0] < far(np.array([[0, 40]]))[0]
+
+
+def test_held_out_answers_in_a_space_that_knows_are_beyond_doubt():
+    y = np.repeat([0, 1], 30)
+    answers = draw(y, 0)
+    splits = list(answers.folds(3, random_state=0))
+    assert p_of_held_out(splits, lambda _: y[:, None].astype(float)) < 1e-6
+    noise = np.random.default_rng(0).normal(size=(60, 2))
+    assert p_of_held_out(splits, lambda _: noise) > 0.05
+
+
+def test_permuted_answers_pass_in_one_case_in_twenty():
+    iris = load_iris()
+    passed = []
+    for seed in range(100):
+        y = np.random.default_rng(seed).permutation(np.asarray(iris.y))
+        answers = draw(y, seed, n=40)
+        passed.append(weigh_evidence(iris.X, answers, lambda part: iris.X).follows)
+    assert sum(passed) <= 11  # more in one of a hundred draws at 5 %
+
+
+def test_right_answers_pass_with_twenty_pairs():
+    iris = load_iris()
+    passed = [
+        weigh_evidence(iris.X, draw(np.asarray(iris.y), seed, n=20), None).follows
+        for seed in range(20)
+    ]
+    assert all(passed)
+
+
+def test_answers_of_weight_zero_are_no_evidence():
+    iris = load_iris()
+    right = draw(np.asarray(iris.y), 0)
+    wrong = Constraints(150, must_link=right.cannot_link, cannot_link=right.must_link)
+    assert not weigh_evidence(iris.X, wrong, lambda part: iris.X).follows
+    both = wrong + right
+    both = Constraints(
+        150,
+        must_link=both.must_link,
+        cannot_link=both.cannot_link,
+        weights=np.tile(np.repeat([0.0, 1.0], 30), 2),
+    )
+    assert weigh_evidence(iris.X, both, lambda part: iris.X).follows
+
+
+def test_permuted_answers_give_the_result_without_answers():
+    wine = load_wine()
+    y = np.random.default_rng(1).permutation(np.asarray(wine.y))
+    model = GuidedClustering(3, random_state=0).fit(wine.X, constraints=draw(y, 0, n=100))
+    assert "nothing is learned" in model.report_.why
+    assert_array_equal(model.labels_, GuidedClustering(3, random_state=0).fit(wine.X).labels_)
+    assert len(model.doubtful_) == 0
