@@ -8,7 +8,7 @@ from importlib import import_module
 
 __version__ = "0.1.0.dev0"
 
-_ROOMS = {
+PUBLIC_NAMES = {
     "cluster": (
         "COPKMeans",
         "GraphPropagation",
@@ -60,8 +60,8 @@ _ROOMS = {
     "selection": ("next_questions", "select_constraints"),
 }
 _MORE_ROOMS = ("datasets", "deep", "kernels", "report", "scale")  # whose names stay in them
-_PUBLIC_ROOMS = frozenset([*_ROOMS, *_MORE_ROOMS])
-_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+_PUBLIC_ROOMS = frozenset([*PUBLIC_NAMES, *_MORE_ROOMS])
+_ROOM_OF = {name: room for room, names in PUBLIC_NAMES.items() for name in names}
 
 __all__ = sorted(_ROOM_OF)  # noqa: PLE0605
 

@@ -27,6 +27,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from likewise import PUBLIC_NAMES, __version__
 from likewise.constraints import Constraints
 from likewise.files.tensor_file import ModelFileError, printable, read_tensors, write_tensors
 
@@ -35,30 +36,18 @@ __all__ = ["ModelFileError", "feature_names_of", "load_model", "save_model"]
 FORMAT = 2  # raised when an older likewise could not read what this one writes
 READABLE = (2,)  # 1: fitted learners had other attributes in place of `map_`
 
-# The name in the file, and where the class lives now. A class that moves keeps its name.
+# Rooms whose public classes are all estimators: one that is exported by likewise can be saved.
+ROOMS_OF_ESTIMATORS = ("cluster", "evaluation", "guided", "kernel_learning", "metric_learning")
+# The name in the file, and where the class is found. A class that moves keeps its name.
 ESTIMATORS = {
-    "AnswerSearchCV": "likewise.evaluation.search.AnswerSearchCV",
-    "BlockKMeans": "likewise.scale.block_kmeans.BlockKMeans",
-    "COPKMeans": "likewise.cluster.cop_kmeans.COPKMeans",
-    "ChoiceKernel": "likewise.kernel_learning.choices.ChoiceKernel",
-    "DeepConstrainedClustering": "likewise.deep.deep_clustering.DeepConstrainedClustering",
-    "GraphPropagation": "likewise.cluster.propagation.GraphPropagation",
-    "GuidedClustering": "likewise.guided.guided_clustering.GuidedClustering",
-    "ITML": "likewise.metric_learning.itml.ITML",
-    "KMedoids": "likewise.cluster.k_medoids.KMedoids",
-    "KernelAlignment": "likewise.kernel_learning.alignment.KernelAlignment",
-    "KernelKMeans": "likewise.cluster.kernel_kmeans.KernelKMeans",
-    "KernelMeanShift": "likewise.cluster.mean_shift.KernelMeanShift",
-    "LSML": "likewise.metric_learning.lsml.LSML",
-    "LogDetPairs": "likewise.kernel_learning.logdet_pairs.LogDetPairs",
-    "MMC": "likewise.metric_learning.mmc.MMC",
-    "MPCKMeans": "likewise.cluster.mpck_means.MPCKMeans",
-    "NPK": "likewise.kernel_learning.npk.NPK",
-    "PCKMeans": "likewise.cluster.pck_means.PCKMeans",
-    "RCA": "likewise.metric_learning.rca.RCA",
-    "SKLR": "likewise.kernel_learning.sklr.SKLR",
-    "SimpleNPK": "likewise.kernel_learning.simple_npk.SimpleNPK",
-    "SpectralReweighting": "likewise.kernel_learning.spectral.SpectralReweighting",
+    **{
+        name: f"likewise.{room}.{name}"
+        for room in ROOMS_OF_ESTIMATORS
+        for name in PUBLIC_NAMES[room]
+        if name[0].isupper()
+    },
+    "BlockKMeans": "likewise.scale.BlockKMeans",
+    "DeepConstrainedClustering": "likewise.deep.DeepConstrainedClustering",
     "sklearn.KMeans": "sklearn.cluster.KMeans",
     "sklearn.Pipeline": "sklearn.pipeline.Pipeline",
     "sklearn.StandardScaler": "sklearn.preprocessing.StandardScaler",
@@ -143,8 +132,6 @@ def save_model(
     >>> bool((loaded.predict([[0.2], [4.0]]) == model.predict([[0.2], [4.0]])).all())
     True
     """
-    import likewise
-
     if not isinstance(model, BaseEstimator):
         raise TypeError(f"save_model saves estimators, not a {type(model).__name__}.")
     arrays: dict[str, Any] = {}
@@ -152,7 +139,7 @@ def save_model(
     names = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
     document = {
         "format": FORMAT,
-        "likewise": likewise.__version__,
+        "likewise": __version__,
         "features": None if names is None else [str(name) for name in names],
         "model": node,
     }

@@ -1,3 +1,4 @@
+import pickle
 from itertools import combinations
 
 import numpy as np
@@ -138,3 +139,12 @@ def test_the_order_of_answers_does_not_matter(seed):
     c = draw_constraints(rng)
     order = rng.permutation(c.n_answers)
     assert set(order[c.subset(order).conflicts().answers]) == set(c.conflicts().answers)
+
+
+def test_conflicts_are_looked_for_once_and_are_no_part_of_what_is_equal_or_pickled():
+    c = Constraints(3, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2)])
+    twin = Constraints(3, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2)])
+    assert c.conflicts() is c.conflicts()
+    assert c == twin
+    assert pickle.dumps(c) == pickle.dumps(twin)
+    assert len(c.subset([0, 1]).conflicts()) == 0

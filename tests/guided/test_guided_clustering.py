@@ -22,9 +22,9 @@ from likewise.evaluation import beats, free_row_score, mean_and_error
 from likewise.guided import fit_scaler, spaces
 from likewise.guided.guided_clustering import rank_doubtful
 from likewise.guided.spaces import AS_THEY_ARE, beats_the_features, share_about_new_rows
+from likewise.numerics.rows import sample_rows
 from likewise.report import write_report
 from likewise.scale.blocks import as_blocks
-from likewise.scale.learning import sample_rows
 
 FOUR_CLASSES = "takes whatever has predict_proba for a classifier, of four classes"
 EXPECTED = {

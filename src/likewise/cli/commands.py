@@ -434,11 +434,11 @@ def _cluster_on_dask(
     from likewise.constraints import Constraints
     from likewise.files.row_file import write_clusters
     from likewise.model_file import save_model
-    from likewise.scale import connect
-    from likewise.scale.open_rows import open_rows
+    from likewise.scale import connect, open_rows
 
     with connect(scheduler) as client, parallel_config("dask"):
-        blocks, ids, names = open_rows(data, client=client, **columns)
+        opened = open_rows(data, client=client, **columns)
+        blocks, ids, names = opened.blocks, opened.ids, opened.feature_names
         n_rows = blocks.shape[0]
         constraints = Constraints(n_rows)
         if answers is not None:

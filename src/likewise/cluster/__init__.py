@@ -2,8 +2,9 @@
 
 from likewise.cluster.affinity import kernel_affinity
 from likewise.cluster.cluster_count import ClusterCount, choose_n_clusters
+from likewise.cluster.clusterer_checks import check_choice, check_enough_rows, order_clusters
 from likewise.cluster.cop_kmeans import COPKMeans
-from likewise.cluster.k_medoids import KMedoids
+from likewise.cluster.k_medoids import KMedoids, dissimilarities, draw_medoids
 from likewise.cluster.kernel_kmeans import KernelKMeans
 from likewise.cluster.mean_shift import KernelMeanShift
 from likewise.cluster.medoid_search import Medoids, exact_medoids, swap_medoids
@@ -30,10 +31,15 @@ __all__ = [
     "Medoids",
     "PCKMeans",
     "Resolutions",
+    "check_choice",
+    "check_enough_rows",
     "choose_n_clusters",
+    "dissimilarities",
+    "draw_medoids",
     "exact_medoids",
     "kernel_affinity",
     "known_components",
+    "order_clusters",
     "resolutions",
     "solve_walks",
     "spread_memberships",

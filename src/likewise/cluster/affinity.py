@@ -12,7 +12,7 @@ the last term ties everything together by a thread.
 
 import numpy as np
 
-from likewise.kernels.graph import check_similarity
+from likewise.kernels import check_similarity
 
 THREAD = 1e-6  # a millionth of a row's likeness to itself
 

@@ -28,7 +28,7 @@ from likewise.constraints import (
     warn_unused,
 )
 from likewise.evaluation import violated_answers
-from likewise.kernels.distances import sq_distances
+from likewise.kernels import sq_distances
 from likewise.numerics.partitions import cluster_means, refill_empty
 from likewise.numerics.rows import validate_rows
 

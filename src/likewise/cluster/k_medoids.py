@@ -23,13 +23,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from likewise.cluster.medoid_search import Medoids, exact_medoids, keep_apart, swap_medoids
 from likewise.constraints import (
+    Closure,
     Constraints,
     InconsistentConstraints,
     check_constraints,
     fit_and_label,
     warn_unused,
 )
-from likewise.constraints.closure import Closure
 from likewise.evaluation import violated_answers
 from likewise.kernels import row_blocks, sq_distances
 from likewise.numerics.rows import validate_rows

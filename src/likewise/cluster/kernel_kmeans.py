@@ -23,9 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from likewise.cluster.clusterer_checks import check_settings, warn_outcome
 from likewise.constraints import check_constraints, fit_and_label, warn_unused
 from likewise.evaluation import violated_answers
-from likewise.kernels import kernel_function, row_blocks
-from likewise.kernels.graph import check_similarity
-from likewise.kernels.named import NAMES
+from likewise.kernels import KERNEL_NAMES, check_similarity, kernel_function, row_blocks
 from likewise.numerics.partitions import refill_empty
 from likewise.numerics.rows import validate_rows
 from likewise.numerics.threads import one_thread_if_small
@@ -227,9 +225,10 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
         return tags
 
     def _validate(self, X, *, reset):
-        if not callable(self.kernel) and self.kernel not in NAMES:
+        if not callable(self.kernel) and self.kernel not in KERNEL_NAMES:
             raise ValueError(
-                f"kernel={self.kernel!r} is unknown. Use a function or one of {', '.join(NAMES)}."
+                f"kernel={self.kernel!r} is unknown. Use a function or one of "
+                f"{', '.join(KERNEL_NAMES)}."
             )
         sparse = False if self.kernel == "precomputed" else "csr"
         dtypes = [np.float64, np.float32]

@@ -27,8 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import check_constraints, fit_and_label, warn_unused
 from likewise.evaluation import violated_answers
-from likewise.kernels import nearest_rows, sq_distance_blocks, sq_distances
-from likewise.kernels.graph import check_similarity
+from likewise.kernels import check_similarity, nearest_rows, sq_distance_blocks, sq_distances
 from likewise.numerics.psd import positive_part
 from likewise.numerics.rows import validate_rows
 

@@ -276,7 +276,18 @@ def descend(
     tol: float,
     n_walks: int = N_WALKS,
 ) -> MPCKFit:
-    """Labels, means, metrics and farthest rows in turn, from the Euclidean metric."""
+    """Labels, means, metrics and farthest rows in turn, from the Euclidean metric.
+
+    Four corners whose clusters differ in the first feature, and in the second hardly less: k-means
+    from these centers would do, and the must-link makes the second feature count for less.
+
+    >>> rows = np.array([[-1.0, -0.9], [-1.0, 0.9], [1.0, -0.9], [1.0, 0.9]])
+    >>> moves = prepare_moves(np.array([[0, 1]]), np.array([True]), np.array([0, 0, 1, 2]))
+    >>> settings = {"full": False, "one_each": False, "shrinkage": 0.1, "max_iter": 20, "tol": 0}
+    >>> fitted = descend(rows, moves, np.ones(1), np.array([[-1.0, 0], [1.0, 0]]), **settings)
+    >>> fitted.labels.tolist(), bool(fitted.metrics[0, 0] > fitted.metrics[0, 1])
+    ([0, 0, 1, 1], True)
+    """
     n_clusters, n_features = centers.shape
     unit = np.eye(n_features) if full else np.ones(n_features)
     metrics = np.repeat(unit[None], n_clusters if one_each else 1, axis=0)

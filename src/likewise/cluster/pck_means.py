@@ -34,7 +34,7 @@ from likewise.cluster.soft_pairs import (
     violated,
 )
 from likewise.constraints import check_constraints, fit_and_label, warn_unused
-from likewise.kernels.distances import sq_distances
+from likewise.kernels import sq_distances
 from likewise.numerics.partitions import cluster_means
 from likewise.numerics.rows import validate_rows
 from likewise.numerics.threads import one_thread_if_small

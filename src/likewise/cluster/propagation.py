@@ -44,10 +44,10 @@ from likewise.kernels import (
     choose_landmarks,
     diffusion_coordinates,
     interpolation_weights,
+    leading_eigenpairs,
     normalized_adjacency,
     self_tuning_graph,
 )
-from likewise.kernels.diffusion import leading_eigenpairs
 from likewise.numerics.conjugate_gradients import SolvedSystem, solve_columns
 from likewise.numerics.rows import validate_rows
 

@@ -59,7 +59,18 @@ def prepare_moves(pairs: np.ndarray, must: np.ndarray, groups: np.ndarray) -> Mo
 
 
 def move_classes(pairs: np.ndarray, blocks: np.ndarray) -> list[MoveClass]:
-    """Classes of blocks that no pair joins; ``blocks`` (n,): the block of each row, or -1."""
+    """Classes of blocks that no pair joins; ``blocks`` (n,): the block of each row, or -1.
+
+    Rows 0 and 1 are one block, and 2 another that a pair ties to it: they move in turn. Row 3 is a
+    third, tied to none, and moves with the first; row 4 is in no block.
+
+    >>> classes = move_classes(np.array([[0, 1], [1, 2]]), np.array([0, 0, 1, 2, -1]))
+    >>> [movers.rows.tolist() for movers in classes]
+    [[0, 1, 3], [2]]
+    >>> first = classes[0]  # pair 0 lies inside its block; by pair 1 row 1 leads to row 2
+    >>> first.block.tolist(), first.inner.tolist(), first.own.tolist(), first.other.tolist()
+    ([0, 0, 1], [0], [1], [2])
+    """
     numbers, blocks = np.unique(blocks, return_inverse=True)
     blocks = blocks - int(len(numbers) > 0 and numbers[0] == -1)  # -1 stays -1
     ends = blocks[pairs]

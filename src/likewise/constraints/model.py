@@ -119,12 +119,13 @@ class Constraints:
     cannot_link[1] = (0, 2) contradicts the must-link path 0-1-2.
     """
 
-    __slots__ = ("_table", "ids", "n_samples")
+    __slots__ = ("_conflicts", "_table", "ids", "n_samples")
     __hash__ = None  # type: ignore[assignment]
 
     n_samples: int
     ids: np.ndarray | None
     _table: AnswerTable
+    _conflicts: Conflicts | None  # found when asked for, once: all else is frozen
 
     def __init__(
         self,
@@ -165,7 +166,8 @@ class Constraints:
         for array in (*table, ids):
             if array is not None:
                 array.flags.writeable = False
-        for slot, value in (("n_samples", n_samples), ("_table", table), ("ids", ids)):
+        slots = {"n_samples": n_samples, "_table": table, "ids": ids, "_conflicts": None}
+        for slot, value in slots.items():
             object.__setattr__(self, slot, value)
 
     @classmethod
@@ -342,7 +344,11 @@ class Constraints:
 
     def conflicts(self) -> Conflicts:
         """Every contradiction, each with the answers that prove it. Never raises."""
-        return Conflicts(self, self.closure())
+        found = self._conflicts
+        if found is None:
+            found = Conflicts(self, self.closure())
+            object.__setattr__(self, "_conflicts", found)
+        return found
 
     # Subsets
 

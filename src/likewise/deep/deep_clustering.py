@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from likewise.cluster.clusterer_checks import order_clusters
+from likewise.cluster import order_clusters
 from likewise.constraints import check_constraints, fit_and_label
 from likewise.deep.fit_settings import check_ease, check_init_model, check_settings
 from likewise.deep.mapping import assign, network_map

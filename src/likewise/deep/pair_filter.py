@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from likewise.duals.centroid_prices import price_by_climbing, price_by_lp, split_groups
-from likewise.duals.priced_pairs import PricedPairs
+from likewise.duals import PricedPairs, price_by_climbing, price_by_lp, split_groups
 from likewise.kernels import sq_distances
 
 EPS = 0.1

@@ -13,7 +13,7 @@ from likewise.deep.fit_settings import Settings
 from likewise.deep.networks import Autoencoder, Clusterer, start_weights
 from likewise.deep.pretraining import pretraining_optimizer
 from likewise.deep.steps import adam, tensors_of
-from likewise.duals.priced_pairs import PricedPairs, pairs_of
+from likewise.duals import PricedPairs, pairs_of
 
 
 class Problem(NamedTuple):

@@ -7,7 +7,7 @@ from types import MappingProxyType
 import numpy as np
 from sklearn.utils.validation import check_scalar
 
-from likewise.cluster.clusterer_checks import check_choice
+from likewise.cluster import check_choice
 
 LOSSES = ("angular", "student")
 SCHEDULES = ("short", "layer-wise", "none")

@@ -1,5 +1,6 @@
 """What answers cost a clustering: prices, metrics that fit, answers to doubt, points to move."""
 
+from likewise.duals.centroid_prices import price_by_climbing, price_by_lp, split_groups
 from likewise.duals.dissimilarity import dissimilarity_matrix
 from likewise.duals.filtering import (
     CostlyAnswers,
@@ -9,6 +10,7 @@ from likewise.duals.filtering import (
 )
 from likewise.duals.fitness import METRICS, MetricFitness, fitness_of_sets, metric_fitness
 from likewise.duals.moved_points import MovedPoints, move_points
+from likewise.duals.priced_pairs import PricedPairs, pairs_of
 from likewise.duals.prices import ConstraintPrices, constraint_prices
 
 __all__ = [
@@ -18,6 +20,7 @@ __all__ = [
     "FilteredConstraints",
     "MetricFitness",
     "MovedPoints",
+    "PricedPairs",
     "constraint_prices",
     "costly_answers",
     "dissimilarity_matrix",
@@ -25,4 +28,8 @@ __all__ = [
     "fitness_of_sets",
     "metric_fitness",
     "move_points",
+    "pairs_of",
+    "price_by_climbing",
+    "price_by_lp",
+    "split_groups",
 ]

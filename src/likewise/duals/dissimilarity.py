@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_array
 
-from likewise.cluster.k_medoids import dissimilarities
+from likewise.cluster import dissimilarities
 from likewise.duals.sequences import edit_distances
 
 SMALLEST_VARIANCE = 1e-12  # of the largest: directions in which the rows do not vary are left out

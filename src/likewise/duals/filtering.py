@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import check_array, check_random_state, check_scalar
 
-from likewise.cluster.clusterer_checks import check_choice
+from likewise.cluster import check_choice
 from likewise.constraints import Constraints, check_constraints
 from likewise.duals.dissimilarity import len_of
 from likewise.duals.prices import constraint_prices, learner_duals

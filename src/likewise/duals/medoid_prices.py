@@ -35,8 +35,7 @@ from joblib import Parallel, delayed
 from scipy import sparse
 from scipy.optimize import Bounds, OptimizeResult, linprog, minimize
 
-from likewise.cluster.k_medoids import draw_medoids
-from likewise.cluster.medoid_search import Medoids, swap_medoids
+from likewise.cluster import Medoids, draw_medoids, swap_medoids
 from likewise.duals.centroid_prices import Priced
 from likewise.duals.priced_pairs import PricedPairs
 from likewise.numerics.threads import one_thread

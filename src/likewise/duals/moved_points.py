@@ -26,7 +26,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_array, check_random_state
 
-from likewise.cluster.clusterer_checks import check_choice
+from likewise.cluster import check_choice
 from likewise.constraints import Constraints, check_constraints
 from likewise.duals.centroid_prices import price_by_lp
 from likewise.duals.priced_pairs import PricedPairs, pairs_of

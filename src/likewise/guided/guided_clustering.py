@@ -23,8 +23,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from likewise.cluster import choose_n_clusters
-from likewise.cluster.clusterer_checks import check_enough_rows
+from likewise.cluster import check_enough_rows, choose_n_clusters
 from likewise.constraints import Constraints, check_constraints, fit_and_label
 from likewise.evaluation import fit_keywords, satisfaction_score, satisfied_answers
 from likewise.guided.guided_report import GuidedReport
@@ -41,9 +40,8 @@ from likewise.guided.preparation import PREPARATIONS, fit_reducer, fit_scaler, p
 from likewise.guided.spaces import Choice, choose_space
 from likewise.kernels import sq_distances
 from likewise.maps import ChainedMap, Map, as_map, by_map
-from likewise.scale.block_kmeans import nearest_centers
-from likewise.scale.blocks import Blocks, as_blocks, is_blockwise
-from likewise.scale.learning import sample_rows
+from likewise.numerics.rows import sample_rows
+from likewise.scale import Blocks, as_blocks, is_blockwise, nearest_centers
 
 TRIAL_ROWS = 600  # rows that candidates are tried on, beside those that answers touch
 TRIAL_ANSWERS = 500  # drawn at random to choose by, if there are more

@@ -21,8 +21,8 @@ from likewise.guided.known_groups import (
 )
 from likewise.guided.spaces import AS_THEY_ARE, Choice
 from likewise.kernels import interpolation_weights, sq_distances
+from likewise.numerics.rows import sample_rows
 from likewise.numerics.threads import one_thread_if_small
-from likewise.scale.learning import sample_rows
 
 PRICE = 0.5  # of a violated pair, in half mean squared distances
 GRAPH_ROWS = 3000  # that groups are spread over; the others take the memberships of their neighbors

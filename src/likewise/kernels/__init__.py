@@ -25,6 +25,7 @@ from likewise.kernels.distances import (
 )
 from likewise.kernels.gaussian import SelfTuningGaussian, self_tuning_gaussian
 from likewise.kernels.graph import (
+    check_similarity,
     laplacian,
     neighbor_graph,
     normalized_adjacency,
@@ -32,12 +33,14 @@ from likewise.kernels.graph import (
     similarity_graph,
 )
 from likewise.kernels.landmarks import choose_landmarks
-from likewise.kernels.named import kernel_diagonal, kernel_function, kernel_oracle
+from likewise.kernels.named import KERNEL_NAMES, kernel_diagonal, kernel_function, kernel_oracle
 from likewise.kernels.pointwise import cosine, linear, polynomial, rbf, rbf_theta
 
 __all__ = [
+    "KERNEL_NAMES",
     "PivotedCholesky",
     "SelfTuningGaussian",
+    "check_similarity",
     "choose_landmarks",
     "combine",
     "cosine",

@@ -18,7 +18,7 @@ from likewise.kernels.graph import check_similarity, neighbor_graph
 from likewise.kernels.pointwise import cosine, linear, polynomial, rbf, rbf_theta
 from likewise.numerics.array_library import is_array_elsewhere, library_of
 
-NAMES = ("gaussian", "diffusion", "rbf", "linear", "polynomial", "cosine", "precomputed")
+KERNEL_NAMES = ("gaussian", "diffusion", "rbf", "linear", "polynomial", "cosine", "precomputed")
 DIAGONAL_ROWS = 256  # rows at a time: a block is formed to read its diagonal
 
 
@@ -61,7 +61,7 @@ def kernel_function(start: str | Callable, X, **settings: Any) -> Callable[..., 
     plain = {"linear": linear, "cosine": cosine}
     if start not in (*plain, "precomputed"):
         raise ValueError(
-            f"start={start!r} is unknown. Use a callable or one of {', '.join(NAMES)}."
+            f"start={start!r} is unknown. Use a callable or one of {', '.join(KERNEL_NAMES)}."
         )
     if settings:
         raise TypeError(f"start={start!r} takes no settings; got {', '.join(settings)}.")

@@ -40,7 +40,16 @@ def inner(function: Callable) -> Callable:
 
 
 def catch_up(gram, shares, first, last):
-    """Bring gram[first:last] up to date with the steps of the rows before it."""
+    """Bring gram[first:last] up to date with the steps of the rows before it.
+
+    gram[i, j] = v_i' M v_j. Row 0 made the step M - (Mv)(Mv)' / 4, of which `steer` noted row 1's
+    share: core times gram[0, 1] = -1/2. So v_1' M v_1 = 5 becomes 5 - 2^2 / 4 = 4.
+
+    >>> gram, shares = np.array([[4.0, 2.0], [2.0, 5.0]]), np.array([[0.0, 0.0], [-0.5, 0.0]])
+    >>> catch_up(gram, shares, 1, 2)
+    >>> gram[1]
+    array([0., 4.])
+    """
     for i in range(first, last):
         gram[i] += shares[i, :first].dot(gram[:first])  # .dot: half the overhead of @
 
@@ -56,7 +65,15 @@ def catch_up_by_entries(gram, shares, first, last):
 
 
 def steer(gram, shares, core, first):
-    """Note the share that the step of rows first, first + 1, ... has in each row after them."""
+    """Note the share that the step of rows first, first + 1, ... has in each row after them.
+
+    `core` is what M gains between them: a pair's is 1 by 1, M + core (Mv)(Mv)'; a triple's 2 by 2.
+
+    >>> gram, shares = np.array([[4.0, 2.0], [2.0, 5.0]]), np.zeros((2, 2))
+    >>> steer(gram, shares, np.array([[-0.25]]), 0)
+    >>> shares[1]  # core times gram[0, 1]; `catch_up` adds so much of row 0 to row 1
+    array([-0.5,  0. ])
+    """
     last = first + len(core)
     shares[last:, first:last] = core.dot(gram[first:last, last:]).T
 

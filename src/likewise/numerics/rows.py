@@ -25,6 +25,18 @@ def validate_rows(estimator, X, **settings):
     return X
 
 
+def sample_rows(n_rows: int, n_wanted: int, forced: np.ndarray, seed: int) -> np.ndarray:
+    """All rows up to `n_wanted`; beyond, the forced ones and a draw of the others, ascending."""
+    if n_rows <= n_wanted:
+        return np.arange(n_rows)
+    others = np.ones(n_rows, dtype=bool)
+    others[forced] = False
+    others = np.flatnonzero(others)
+    n_drawn = min(max(n_wanted - len(forced), n_wanted // 2), len(others))
+    drawn = np.random.RandomState(seed).choice(others, n_drawn, replace=False)
+    return np.sort(np.concatenate([forced, drawn]))
+
+
 def check_scale(X, *, is_fit: bool = True, single: bool = False) -> None:
     """One error where squares of X overflow or, of rows to fit to, all vanish."""
     numbers = X.data if sparse.issparse(X) else np.asarray(X)

@@ -7,8 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from likewise.constraints import Constraints
-from likewise.evaluation import percent, satisfaction_report, satisfied_answers
-from likewise.evaluation.satisfaction import Satisfaction
+from likewise.evaluation import Satisfaction, percent, satisfaction_report, satisfied_answers
 from likewise.report.drawing import bar, color_class, map_svg
 from likewise.report.markup import Markup, element, join
 from likewise.report.row_cards import RowCards

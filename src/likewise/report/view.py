@@ -15,8 +15,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples
 
-from likewise.scale.learning import sample_rows
-from likewise.selection.landscape import take_rows
+from likewise.numerics.rows import sample_rows
+from likewise.selection import take_rows
 
 MAX_ROWS = 20_000  # the typical rows of a sample of this size are as typical as any
 MAX_POINTS = 3_000  # on a map: more would only cover each other

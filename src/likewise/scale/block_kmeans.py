@@ -20,13 +20,13 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from likewise.cluster.clusterer_checks import check_enough_rows
+from likewise.cluster import check_enough_rows
 from likewise.constraints import fit_and_label, refuse_answers_as_y
 from likewise.numerics.array_library import is_array_elsewhere
-from likewise.numerics.rows import validate_rows
+from likewise.numerics.rows import sample_rows, validate_rows
 from likewise.scale.blocks import Blocks, as_blocks, is_blockwise
 from likewise.scale.device import from_device, on_device
-from likewise.scale.learning import N_ROWS, sample_rows
+from likewise.scale.learning import N_ROWS
 
 
 class BlockKMeans(ClusterMixin, BaseEstimator):
@@ -251,7 +251,28 @@ def sum_clusters(rows, centers: np.ndarray) -> Sums:
 
 
 def nearest_centers(blocks: Blocks, centers: np.ndarray, *, n_jobs: int | None = None) -> Assigned:
-    """The nearest center of each row of the blocks, and the sum of squared distances."""
+    """Find the nearest center of each row, a block at a time.
+
+    Parameters
+    ----------
+    blocks : Blocks
+    centers : ndarray of shape (n_clusters, n_features)
+    n_jobs : int, default=None
+        Threads to work with.
+
+    Returns
+    -------
+    Assigned
+        ``labels`` (n,), and ``inertia``, the sum of squared distances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise import scale
+    >>> rows = scale.as_blocks(np.array([[0.0], [1.0], [9.0]]))
+    >>> scale.nearest_centers(rows, np.array([[0.0], [10.0]])).labels
+    array([0, 0, 1], dtype=int32)
+    """
     found = list(blocks.run(label_rows, centers, what="assigning rows", n_jobs=n_jobs))
     labels = [one.labels for one in found] or [np.empty(0, dtype=np.int32)]
     return Assigned(np.concatenate(labels), float(sum(one.inertia for one in found)))

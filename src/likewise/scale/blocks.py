@@ -198,7 +198,23 @@ def is_dask(X) -> bool:
 
 
 def is_blockwise(X) -> bool:
-    """Whether rows must not be taken for an array: blocks, a path or a Dask array."""
+    """Whether rows are not an array in memory, but blocks, a path or a Dask array.
+
+    Parameters
+    ----------
+    X : object
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise import scale
+    >>> scale.is_blockwise("rows.npy"), scale.is_blockwise(np.eye(2))
+    (True, False)
+    """
     return isinstance(X, Blocks | str | os.PathLike) or is_dask(X)
 
 

@@ -2,19 +2,28 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from likewise.files.row_file import ID_COLUMN, as_ids
 from likewise.files.table_file import import_pyarrow
 from likewise.scale.blocks import Blocks, as_blocks
 
 
-class OpenedRows(NamedTuple):
-    """The rows of a data file, not read yet."""
+@dataclass(frozen=True, eq=False)
+class OpenedRows:
+    """The rows of a data file, not read yet.
+
+    Attributes
+    ----------
+    blocks : Blocks
+    ids : list of str or None
+        The names of the rows.
+    feature_names : list of str or None
+    """
 
     blocks: Blocks
-    ids: list[str] | None  # (n,) names of the rows
+    ids: list[str] | None
     feature_names: list[str] | None
 
 
@@ -27,8 +36,30 @@ def open_rows(
 ) -> OpenedRows:
     """Open a .parquet or .npy file to be read block by block; of the rows' names all are read.
 
-    Columns are chosen as `likewise.files.row_file.read_rows` does: one called "id" names the rows
-    when nothing else is said, and all others are features.
+    Parameters
+    ----------
+    path : str or path
+    id_column : str, default=None
+        The column that names the rows. None takes one called "id", if there is one.
+    features : sequence of str, default=None
+        Columns to use. None takes all but the one of names.
+    client : distributed.Client, default=None
+        The Dask cluster to read on.
+
+    Returns
+    -------
+    OpenedRows
+        ``blocks``, ``ids`` and ``feature_names``; a .npy file has no names.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from likewise import scale
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(os.path.join(folder, "rows.npy"), np.eye(3))
+    ...     scale.open_rows(os.path.join(folder, "rows.npy")).blocks.shape
+    (3, 3)
     """
     path = Path(path)
     if path.suffix.lower() != ".parquet":

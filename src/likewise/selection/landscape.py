@@ -16,7 +16,7 @@ from scipy.sparse import issparse
 from sklearn.cluster import KMeans
 
 from likewise.constraints import Constraints
-from likewise.kernels.distances import sq_distances
+from likewise.kernels import sq_distances
 from likewise.numerics.partitions import cluster_means
 
 DEFAULT_CLUSTERS = 8

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from likewise.metric_learning.itml import project_onto_pairs
+from likewise.metric_learning import project_onto_pairs
 from likewise.numerics.partitions import cluster_means, refill_empty
 from likewise.numerics.psd import positive_part
 

@@ -31,7 +31,7 @@ from sklearn.utils import check_array, check_random_state
 
 from likewise.constraints import Constraints, check_constraints
 from likewise.evaluation import percent
-from likewise.kernels.distances import sq_distances
+from likewise.kernels import sq_distances
 from likewise.selection.landscape import (
     Landscape,
     RowGroups,

@@ -1,4 +1,4 @@
-"""Experiments use likewise as anybody could: by the names that its rooms offer."""
+"""A room is used through the names that it exports: by other rooms, and by experiments."""
 
 import ast
 from importlib import import_module
@@ -7,8 +7,13 @@ from pathlib import Path
 import pytest
 
 import experiments
+import likewise
 
-FILES = sorted(Path(experiments.__file__).parent.glob("*.py"))
+SOURCE = Path(likewise.__file__).parent
+FILES = {
+    **{f"experiments/{p.name}": p for p in Path(experiments.__file__).parent.glob("*.py")},
+    **{str(p.relative_to(SOURCE)): p for p in SOURCE.rglob("*.py")},
+}
 ROOMS_BY_MODULE = ("likewise.numerics.", "likewise.files.")  # they gather nothing, by design
 
 
@@ -26,18 +31,26 @@ def imported_names(source):
 
 def is_offered(module, name):
     """Whether a room exports the name, or a module that is no part of a room has it."""
-    if name.startswith("_"):
+    if name.startswith("_") and name != "__version__":
         return False
     if module.count(".") > 1 and not module.startswith(ROOMS_BY_MODULE):
         return False
+    if module in ("likewise", "likewise.numerics", "likewise.files"):
+        public = {*likewise.__all__, "PUBLIC_NAMES", "__version__"}
+        return name in public or (SOURCE / name).is_dir() or "." in module
     offered = getattr(import_module(module), "__all__", None)
     return offered is None or name in offered or not name
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_an_experiment_imports_only_names_that_a_room_exports(path):
-    hidden = [one for one in imported_names(path.read_text()) if not is_offered(*one)]
-    assert not hidden
+@pytest.mark.parametrize("file", sorted(FILES))
+def test_only_names_that_a_room_exports_are_imported_from_outside_it(file):
+    own = f"likewise.{Path(file).parts[0]}"
+    hidden = [
+        (module, name)
+        for module, name in imported_names(FILES[file].read_text())
+        if module != own and not module.startswith(f"{own}.") and not is_offered(module, name)
+    ]
+    assert hidden == []
 
 
 @pytest.mark.parametrize(
