@@ -15,8 +15,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.semi_supervised import LabelSpreading
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from likewise.cluster import GraphPropagation, propagation
-from likewise.cluster.propagation import (
+from likewise.cluster import GraphPropagation, membership_spread
+from likewise.cluster.membership_spread import (
     cluster_by_pairs,
     known_components,
     propagate,
@@ -408,10 +408,10 @@ def test_pairs_over_more_rows_than_the_core_give_the_clusters_of_all(monkeypatch
     X, y = make_blobs(400, 3, centers=4, cluster_std=0.7, random_state=3)
     c = Constraints.from_labels(y, n_must_link=20, n_cannot_link=20, random_state=seed)
     labels = GraphPropagation(4, random_state=seed).fit(X, constraints=c).labels_
-    monkeypatch.setattr(propagation, "CORE_ROWS", 100)
+    monkeypatch.setattr(membership_spread, "CORE_ROWS", 100)
     small = GraphPropagation(4, random_state=seed).fit(X, constraints=c).labels_
     assert adjusted_rand_score(labels, small) > 0.98
-    monkeypatch.setattr(propagation, "CORE_ROWS", 40)  # fewer than the rows with answers
+    monkeypatch.setattr(membership_spread, "CORE_ROWS", 40)  # fewer than the rows with answers
     assert (
         adjusted_rand_score(
             labels, GraphPropagation(4, random_state=0).fit(X, constraints=c).labels_
@@ -474,7 +474,7 @@ def test_settings_that_make_no_sense_are_refused(given, message):
 
 def test_a_system_that_is_not_solved_is_reported(monkeypatch):
     X, _, known = draw_labels(0)
-    monkeypatch.setattr(propagation, "MAX_ITER", 2)
+    monkeypatch.setattr(membership_spread, "MAX_ITER", 2)
     with pytest.warns(ConvergenceWarning, match="not solved to tol=1e-12 after 2 iterations"):
         fit_labels(X, known)
 

@@ -65,6 +65,14 @@ def test_numpy_gives_the_codes_and_clusters_that_torch_does(loss):
     assert_allclose(model.map_.kernel(X[:5], X), codes[:5] @ codes.T, rtol=1e-3, atol=1e-4)
 
 
+def test_pairs_that_the_clusters_violate_are_named():
+    X, _ = draw_blobs()
+    answers = Constraints(len(X), must_link=[(0, 1)], cannot_link=[(0, 1)])
+    model = fit_small(X=X, answers=answers)
+    together = model.labels_[0] == model.labels_[1]
+    assert_array_equal(model.violated_, [1 if together else 0])
+
+
 def test_weights_start_the_same_wherever_they_are():
     networks = [
         Autoencoder((4, 8, 2), on_sphere=True, offset=np.zeros(4), scale=1.0) for _ in range(2)

@@ -8,15 +8,15 @@ from likewise.cluster.k_medoids import KMedoids, dissimilarities, draw_medoids
 from likewise.cluster.kernel_kmeans import KernelKMeans
 from likewise.cluster.mean_shift import KernelMeanShift
 from likewise.cluster.medoid_search import Medoids, exact_medoids, swap_medoids
-from likewise.cluster.mpck_means import MPCKMeans
-from likewise.cluster.pck_means import PCKMeans
-from likewise.cluster.propagation import (
-    GraphPropagation,
+from likewise.cluster.membership_spread import (
     Known,
     known_components,
     solve_walks,
     spread_memberships,
 )
+from likewise.cluster.mpck_means import MPCKMeans
+from likewise.cluster.pck_means import PCKMeans
+from likewise.cluster.propagation import GraphPropagation
 from likewise.cluster.resolutions import Resolutions, resolutions
 
 __all__ = [

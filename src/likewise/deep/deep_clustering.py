@@ -18,7 +18,7 @@ from likewise.cluster import order_clusters
 from likewise.constraints import check_constraints, fit_and_label
 from likewise.deep.fit_settings import check_ease, check_init_model, check_settings
 from likewise.deep.mapping import assign, network_map
-from likewise.evaluation import hold_out
+from likewise.evaluation import hold_out, violated_answers
 from likewise.maps import by_map
 from likewise.numerics.rows import check_scale
 
@@ -88,6 +88,8 @@ class DeepConstrainedClustering(
         any.
     n_iter_ : int
         Epochs made.
+    violated_ : ndarray of int
+        Positions of the pairs that the clusters violate.
     n_answers_used_ : int
         Answers learned from.
 
@@ -187,6 +189,7 @@ class DeepConstrainedClustering(
         self.objective_, self.n_kept_ = trained.objective, trained.n_kept
         self.held_out_, self.n_iter_ = trained.held_out, len(trained.objective)
         self.n_answers_used_ = int(np.count_nonzero(learned.weights > 0))
+        self.violated_ = violated_answers(None, constraints, self.labels_)
         self._n_features_out = self.map_.n_directions
         trouble = self._find_trouble(trained)
         if trouble:
