@@ -203,7 +203,7 @@ def load_model(path: str | os.PathLike) -> Any:
 
 
 def feature_names_of(path: str | os.PathLike) -> list[str] | None:
-    """The names of the columns that a saved model was fitted to; None where it was told none."""
+    """The names of the columns that a saved model was fitted to; None if it had none."""
     _, document = read_tensors(path)
     names = document.get("features") if isinstance(document, dict) else None
     is_list = isinstance(names, list) and all(isinstance(name, str) for name in names)

@@ -1,9 +1,9 @@
-"""Tell how far a long loop has come, on stderr, and only when asked to.
+"""Show the progress of long loops on stderr, only if asked to.
 
 Every loop that may run for long is written `for item in track(items, "what is done")`. That costs
 one comparison a loop until `show_progress()` is called. Then a loop shows itself once it has run
 for `DELAY_SECONDS`: as a bar when stderr is a terminal, otherwise as plain lines at doubling
-intervals, so that a log of an hour's work holds about a dozen. Both tell about how long the rest
+intervals, so that a log of an hour's work holds about a dozen. Both estimate how long the rest
 will take, as if its items took as long as those that are done. Nothing is ever written to stdout.
 
 rich draws. It is imported when the first bar is, so that this room runs without it.
@@ -25,7 +25,7 @@ _screen = SimpleNamespace(shown=False, bars=None, lock=threading.Lock())
 
 
 class Loop(NamedTuple):
-    """What is told about."""
+    """What the progress display shows."""
 
     what: str
     total: int | None
@@ -58,7 +58,7 @@ def show_progress(on: bool = True) -> None:
 def track(
     iterable: Iterable[Item], what: str, total: int | None = None, *, may_end_early: bool = False
 ) -> Iterator[Item]:
-    """Yield the items of `iterable`, telling how many are done if `show_progress()` is on.
+    """Yield the items of `iterable`, and show how many are done if `show_progress()` is on.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def track(
     total : int, default=None
         How many items there are. None takes `len(iterable)` where there is one.
     may_end_early : bool, default=False
-        Whether the loop is left as soon as it settles: then what is told is "at most".
+        Whether the loop is left as soon as it settles: then the display says "at most".
 
     Yields
     ------
@@ -190,7 +190,7 @@ def _rest(loop: Loop, n_done: int) -> str:
 
 
 def seconds_left(n_done: int, total: int | None, seconds: float) -> float | None:
-    """What the other items take if each takes as long as those done; None when nobody can tell."""
+    """What the other items take if each takes as long as those done; None if unknown."""
     if total is None or n_done == 0:
         return None
     return seconds / n_done * max(total - n_done, 0)

@@ -83,7 +83,7 @@ def test_randels_pairs_are_must_links_and_cannot_links():
 
 
 def test_a_set_without_answers_and_an_unknown_array_are_named():
-    with pytest.raises(ValueError, match="'iris' has no answers of people"):
+    with pytest.raises(ValueError, match="'iris' has no answers by people"):
         constraints_of(make("iris"))
     pairs = make("randel_ssc_constraints", iris1=[[0, 1, 1]], yeast1=[[0, 1, 1]])
     with pytest.raises(ValueError, match=r"which = 'yeast1': .* Choose iris1\."):

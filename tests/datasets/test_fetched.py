@@ -269,7 +269,7 @@ def test_a_pickle_inside_a_file_is_refused(folder):
 )
 def test_a_file_in_another_layout_says_what_is_wrong(arrays, reason, folder):
     np.savez(folder / "odd.npz", **arrays)
-    with pytest.raises(ValueError, match=rf"odd\.npz does not hold a data set: .*{reason}"):
+    with pytest.raises(ValueError, match=rf"odd\.npz does not contain a data set: .*{reason}"):
         fetch("odd")
 
 

@@ -68,5 +68,5 @@ def test_a_device_that_is_not_there_is_one_line(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(ValueError, match=r"device='cuda:1': torch sees no GPU here\. Leave"):
         find_device(torch, "cuda:1")
-    with pytest.raises(ValueError, match=r"device='gpu' is none that torch knows\. Try 'cuda'"):
+    with pytest.raises(ValueError, match=r"torch does not recognize device='gpu'\. Try 'cuda'"):
         find_device(torch, "gpu")

@@ -158,14 +158,14 @@ def test_the_command_clusters_a_parquet_file_as_it_does_in_memory(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--scheduler", "tcp://127.0.0.1:1"], "--scheduler is for --engine dask"),
+        (["--scheduler", "tcp://127.0.0.1:1"], "--scheduler works only with --engine dask"),
         (["--engine", "dask", "--method", "cop-kmeans"], "needs all rows in memory"),
         (["--engine", "dask", "--report", "r.html"], "report needs all rows in memory"),
         (["--engine", "dask"], "reads .parquet and .npy"),
     ],
     ids=["scheduler", "method", "report", "csv"],
 )
-def test_what_dask_cannot_do_is_told_before_any_work(tmp_path, capsys, arguments, words):
+def test_what_dask_cannot_do_is_refused_before_any_work(tmp_path, capsys, arguments, words):
     (tmp_path / "rows.csv").write_text("a,b\n1,2\n3,4\n")
     with pytest.raises(SystemExit):
         main(["cluster", str(tmp_path / "rows.csv"), "-k", "2", "-o", "-", *arguments])

@@ -216,7 +216,7 @@ def exact_medoids(
     if solved.status == INFEASIBLE:
         raise InconsistentConstraints(
             f"No partition into n_clusters={n_clusters} clusters satisfies the {len(apart)} "
-            "cannot-links. Raise n_clusters, drop some, or let a soft method break a few."
+            "cannot-links. Raise n_clusters, drop some, or use a soft method."
         )
     if solved.status not in (0, TIME_LIMIT_REACHED):
         raise RuntimeError(f"HiGHS could not solve the program: {solved.message}")

@@ -61,7 +61,7 @@ class GraphPropagation(ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int or "auto", default="auto"
         Clusters to find. With more clusters than groups in the answers, the others come from the
-        data; with fewer, the groups most alike share a cluster. "auto" takes the number of groups
+        data; with fewer, the most similar groups share a cluster. "auto" takes the number of groups
         where answers tell all of them apart, and looks for a number in the data otherwise.
     n_neighbors : int, default=10
         Of the graph, and of new rows. Raising it smooths, and joins regions that are apart.
@@ -284,7 +284,7 @@ class GraphPropagation(ClusterMixin, BaseEstimator):
         if known.are_all_apart and known.n_components > self.n_clusters_:
             warnings.warn(
                 f"Answers keep {known.n_components} groups apart, more than n_clusters="
-                f"{self.n_clusters_}: the groups most alike share a cluster. Raise n_clusters.",
+                f"{self.n_clusters_}: the most similar groups share a cluster. Raise n_clusters.",
                 UserWarning,
                 stacklevel=3,
             )

@@ -87,7 +87,7 @@ def constraints_of(data: Dataset, which: str = "triplets") -> Constraints:
     meaning = MEANINGS.get(data.name)
     if meaning is None:
         known = ", ".join(MEANINGS)
-        raise ValueError(f"The data set {data.name!r} has no answers of people. These do: {known}.")
+        raise ValueError(f"The data set {data.name!r} has no answers by people. These do: {known}.")
     if which not in meaning.n_rows or which not in data.extras:
         known = ", ".join(name for name in meaning.n_rows if name in data.extras)
         raise ValueError(

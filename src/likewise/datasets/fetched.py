@@ -67,7 +67,7 @@ def fetch(name: str) -> Dataset:
         return BUNDLED[name]()
     if where == "download":
         return _download(name)
-    raise FileNotFoundError(_not_at_hand(name, "it cannot be downloaded"))
+    raise FileNotFoundError(_not_available(name, "it cannot be downloaded"))
 
 
 def available() -> dict[str, str]:
@@ -171,7 +171,7 @@ def thin_by_class(y: np.ndarray, n_rows: int, *, random_state=None) -> np.ndarra
     if not len(classes) <= n_rows <= len(y):
         raise ValueError(
             f"{n_rows} rows cannot be chosen out of {len(y)} in {len(classes)} classes. "
-            "Ask for at least one a class."
+            "Ask for at least one per class."
         )
     rng = check_random_state(random_state)
     quota = np.ones(len(classes), dtype=int)
@@ -213,9 +213,9 @@ def _file(folder, name) -> Path:
     return folder / f"{name}.npz"
 
 
-def _not_at_hand(name, reason) -> str:
+def _not_available(name, reason) -> str:
     return (
-        f"The data set {name!r} is not at hand: {reason}. "
+        f"The data set {name!r} is not available: {reason}. "
         f"Set {VARIABLE} to a folder that has {name}.npz."
     )
 
@@ -239,10 +239,10 @@ def _download(name) -> Dataset:
         data = Dataset(name, as_floats(np.asarray(X, dtype=np.float64)), y)
     except Exception as error:  # the network's, OpenML's, scikit-learn's: the way out is the same
         reason = " ".join(str(error).split())[:200]
-        raise FileNotFoundError(_not_at_hand(name, f"its download failed ({reason})")) from None
+        raise FileNotFoundError(_not_available(name, f"its download failed ({reason})")) from None
     if not data.checksum().startswith(entry.checksum):
         reason = f"OpenML's set {entry.openml} is not the copy we know (checksum)"
-        raise FileNotFoundError(_not_at_hand(name, reason))
+        raise FileNotFoundError(_not_available(name, reason))
     _cache().mkdir(parents=True, exist_ok=True)
     with replacing(_file(_cache(), name)) as temporary:
         np.savez_compressed(temporary, X=data.X, y=y)

@@ -76,7 +76,7 @@ def read_npz(path: str | os.PathLike, *, name: str | None = None, divisor: int =
         return _as_dataset(name or Path(path).stem, arrays, divisor)
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(
-            f"{path} does not hold a data set: {printable(error)}. "
+            f"{path} does not contain a data set: {printable(error)}. "
             "See likewise.datasets.npz for the layout."
         ) from None
 
@@ -86,7 +86,7 @@ def _check_sizes(raw) -> None:
     size = raw.seek(0, os.SEEK_END)
     raw.seek(0)
     if raw.read(2) != b"PK":
-        raise ValueError("it is no zip file")
+        raise ValueError("it is not a zip file")
     with zipfile.ZipFile(raw) as file:
         unpacked = sum(member.file_size for member in file.infolist())
     if unpacked > max(_UNPACKED_ANYWAY, _UNPACKED_PER_BYTE * size):

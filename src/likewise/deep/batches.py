@@ -21,7 +21,7 @@ class Answers(NamedTuple):
 
 def answers_by_kind(constraints: Constraints, device) -> dict[str, Answers]:
     """Those that weigh something; the mean weight of a kind becomes 1."""
-    found = {}
+    by_kind = {}
     for kind in KINDS:
         positions = constraints.positions(kind)
         weights = constraints.weights[positions]
@@ -29,12 +29,12 @@ def answers_by_kind(constraints: Constraints, device) -> dict[str, Answers]:
         if len(rows):
             weights = weights[weights > 0] / weights[weights > 0].mean()
             filled = np.concatenate([rows, np.zeros((1, rows.shape[1]), dtype=rows.dtype)])
-            found[kind] = Answers(
+            by_kind[kind] = Answers(
                 torch.as_tensor(filled.astype(np.int64), device=device),
                 torch.as_tensor(np.append(weights, 0.0).astype(np.float32), device=device),
                 positions,
             )
-    return found
+    return by_kind
 
 
 def n_steps_of(n_rows: int, batch_size: int) -> int:

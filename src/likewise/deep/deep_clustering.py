@@ -26,7 +26,7 @@ from likewise.numerics.rows import check_scale
 class DeepConstrainedClustering(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
 ):
-    """Learn codes of the rows in a neural network, from the rows and the answers, and cluster them.
+    """Train a neural network on the rows and the answers, and cluster its codes of the rows.
 
     An autoencoder finds codes that rows can be made from again; answers of every kind then pull the
     codes together and apart while clusters form in them. Use it for many rows of raw

@@ -63,9 +63,9 @@ def agree(number: int, world: World, device) -> int:
     """The first process's number."""
     if world.is_alone:
         return number
-    told = torch.tensor(number, device=device)
-    distributed.broadcast(told, src=0)
-    return int(told)
+    first = torch.tensor(number, device=device)
+    distributed.broadcast(first, src=0)
+    return int(first)
 
 
 def average(number, world: World):

@@ -104,7 +104,5 @@ def check_ease(ease, n_samples: int) -> np.ndarray | None:
         raise ValueError(f"ease has shape {ease.shape}, but X has {n_samples} rows.")
     if not np.isfinite(ease).all():
         at = int(np.flatnonzero(~np.isfinite(ease))[0])
-        raise ValueError(
-            f"ease[{at}] = {ease[at]} is not finite. Use 0 for a row of no known ease."
-        )
+        raise ValueError(f"ease[{at}] = {ease[at]} is not finite. Use 0 for a row of unknown ease.")
     return ease if ease.any() else None

@@ -1,9 +1,10 @@
 """Which pairs to learn from in the coming epoch: not those that cost the clusters most.
 
 Prices are those of the pairs at the centers as they stand (`duals`). Of the pairs that cost
-something, the `drop_share` most costly are left out; pairs that cost nothing hold anyway and are
-not used either. As long as the points of broken pairs are few, prices are exact by the linear
-program, which then takes milliseconds; beyond, they are climbed to from those of the last epoch.
+something, the `drop_share` most costly are left out; pairs that cost nothing are satisfied anyway
+and not used either. As long as the points of violated pairs are few, prices are exact by the
+linear program, which then takes milliseconds; beyond, they are climbed to from those of the last
+epoch.
 Reference: randel2021, Algorithm 3.
 """
 
@@ -15,7 +16,7 @@ from likewise.duals import PricedPairs, price_by_climbing, price_by_lp, split_gr
 from likewise.kernels import sq_distances
 
 EPS = 0.1
-LARGEST_PROGRAM = 20_000  # points of broken groups times clusters: some tenths of a second
+LARGEST_PROGRAM = 20_000  # points of violated groups times clusters: a few tenths of a second
 N_CLIMBS = 100  # steps from the last epoch's prices
 
 
@@ -37,9 +38,9 @@ def filter_pairs(
 
 
 def program_size(costs: np.ndarray, pairs: PricedPairs) -> int:
-    """Points in groups of pairs that do not hold already, times clusters."""
-    groups, broken, alone = split_groups(pairs, costs.argmin(axis=1))
-    hard = np.isin(groups, groups[broken & ~(alone & ~pairs.must)])
+    """Points in groups of pairs that are not satisfied already, times clusters."""
+    groups, violated, alone = split_groups(pairs, costs.argmin(axis=1))
+    hard = np.isin(groups, groups[violated & ~(alone & ~pairs.must)])
     return len(np.unique(pairs.ends[hard])) * costs.shape[1]
 
 

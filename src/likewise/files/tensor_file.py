@@ -142,9 +142,10 @@ def read_tensors(path: str | os.PathLike) -> TensorFile:
             "Save it again, or fetch another copy."
         )
     try:
-        told = strict_json.loads(header)
-        arrays = {name: _decode(array, told["dtypes"].get(name)) for name, array in stored.items()}
-        return TensorFile(arrays, told["document"])
+        content = strict_json.loads(header)
+        dtypes = content["dtypes"]
+        arrays = {name: _decode(array, dtypes.get(name)) for name, array in stored.items()}
+        return TensorFile(arrays, content["document"])
     except (LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ModelFileError(
             f"{path} has a header that likewise never writes ({_one_line(error)}). "
@@ -249,18 +250,18 @@ def _read_places(file, size: int) -> tuple[dict[str, str], list[_Place]]:
     metadata = header.pop(_RESERVED, {})
     if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
         raise ValueError(f"{_RESERVED} that is not text")
-    places = sorted(_place(name, told) for name, told in header.items())
+    places = sorted(_place(name, entry) for name, entry in header.items())
     ends = [0, *(place.end for place in places)]
     if [place.begin for place in places] != ends[:-1] or ends[-1] != n_left:
         raise ValueError(f"arrays that do not fill the {n_left} bytes after the header")
     return metadata, places
 
 
-def _place(name: str, told: dict) -> _Place:
-    dtype, shape = _DTYPE_NAMED.get(told["dtype"]), told["shape"]
+def _place(name: str, entry: dict) -> _Place:
+    dtype, shape = _DTYPE_NAMED.get(entry["dtype"]), entry["shape"]
     if dtype is None:
-        raise ValueError(f"array {name!r} has type {told['dtype']!r}, which likewise never writes")
-    begin, end = told["data_offsets"]
+        raise ValueError(f"array {name!r} has type {entry['dtype']!r}, which likewise never writes")
+    begin, end = entry["data_offsets"]
     sizes = (*shape, begin, end)
     if len(shape) > _MAX_DIMENSIONS or not all(type(n) is int and 0 <= n < 2**63 for n in sizes):
         raise ValueError(f"array {name!r} has a shape or a place that no array has")

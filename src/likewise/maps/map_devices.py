@@ -52,7 +52,7 @@ def find_device(torch, named):
     try:
         device = torch.device(named)
     except RuntimeError:
-        raise ValueError(f"device={named!r} is none that torch knows. Try 'cuda'.") from None
+        raise ValueError(f"torch does not recognize device={named!r}. Try 'cuda'.") from None
     if device.type == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"device={named!r}: torch sees no GPU here. Leave device out for the CPU.")
     return device

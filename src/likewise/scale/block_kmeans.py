@@ -123,15 +123,15 @@ class BlockKMeans(ClusterMixin, BaseEstimator):
         self._check_settings()
         blocks = self._as_blocks(X, reset=True)
         check_enough_rows(self.n_clusters, blocks.shape[0])
-        found = lloyd(
+        result = lloyd(
             blocks,
             self._start(blocks),
             max_iter=self.max_iter,
             tol=self.tol,
             n_jobs=self.n_jobs,
         )
-        self.cluster_centers_ = found.centers
-        self.labels_, self.inertia_, self.n_iter_ = found.labels, found.inertia, found.n_iter
+        self.cluster_centers_ = result.centers
+        self.labels_, self.inertia_, self.n_iter_ = result.labels, result.inertia, result.n_iter
         return self
 
     fit_predict = fit_and_label
@@ -218,8 +218,8 @@ def lloyd(
 ) -> Lloyd:
     """Lloyd's rounds from given centers until they settle, then labels by the last centers."""
     for n_iter in range(1, max_iter + 1):
-        found = blocks.run(sum_clusters, centers, what=f"k-means, round {n_iter}", n_jobs=n_jobs)
-        sums, sizes, sq_norms = reduce(add_sums, found)
+        by_block = blocks.run(sum_clusters, centers, what=f"k-means, round {n_iter}", n_jobs=n_jobs)
+        sums, sizes, sq_norms = reduce(add_sums, by_block)
         sums, sizes = fill_empty(blocks, centers, sums, sizes, n_jobs)
         moved = sums / sizes[:, None]
         sq_shift = np.square(moved - centers).sum()
@@ -246,8 +246,8 @@ def sum_clusters(rows, centers: np.ndarray) -> Sums:
     rows = as_floats(rows)
     labels, _ = assign_rows(rows, centers_like(rows, centers))
     sums, sizes = cluster_sums(rows, labels, len(centers))
-    found = (from_device(one) for one in (sums, sizes, (rows * rows).sum(axis=0)))
-    return Sums(*(one.astype(np.float64, copy=False) for one in found))
+    moved = (from_device(array) for array in (sums, sizes, (rows * rows).sum(axis=0)))
+    return Sums(*(array.astype(np.float64, copy=False) for array in moved))
 
 
 def nearest_centers(blocks: Blocks, centers: np.ndarray, *, n_jobs: int | None = None) -> Assigned:
@@ -273,9 +273,9 @@ def nearest_centers(blocks: Blocks, centers: np.ndarray, *, n_jobs: int | None =
     >>> scale.nearest_centers(rows, np.array([[0.0], [10.0]])).labels
     array([0, 0, 1], dtype=int32)
     """
-    found = list(blocks.run(label_rows, centers, what="assigning rows", n_jobs=n_jobs))
-    labels = [one.labels for one in found] or [np.empty(0, dtype=np.int32)]
-    return Assigned(np.concatenate(labels), float(sum(one.inertia for one in found)))
+    assigned = list(blocks.run(label_rows, centers, what="assigning rows", n_jobs=n_jobs))
+    labels = [block.labels for block in assigned] or [np.empty(0, dtype=np.int32)]
+    return Assigned(np.concatenate(labels), float(sum(block.inertia for block in assigned)))
 
 
 def label_rows(rows, centers: np.ndarray) -> Assigned:
@@ -292,10 +292,10 @@ def fill_empty(
     empty = np.flatnonzero(sizes == 0)
     if not len(empty):
         return sums, sizes
-    found = blocks.run(
+    farthest = blocks.run(
         farthest_rows, centers, len(empty), what="filling empty clusters", n_jobs=n_jobs
     )
-    rows, labels, sq_dists = (np.concatenate(parts) for parts in zip(*found))
+    rows, labels, sq_dists = (np.concatenate(parts) for parts in zip(*farthest))
     sums, sizes = sums.copy(), sizes.copy()
     for cluster, at in zip(empty, np.argsort(-sq_dists, kind="stable")):
         old = labels[at]
