@@ -109,7 +109,7 @@ def test_arrays_that_are_no_rows_or_do_not_know_their_shape_are_refused():
     rows = da.from_array(np.ones((6, 2)), chunks=(2, 2))
     with pytest.raises(ValueError, match="compute_chunk_sizes"):
         scale.as_blocks(rows[rows[:, 0] > 0])
-    with pytest.raises(TypeError, match="no Dask array of rows"):
+    with pytest.raises(TypeError, match="not a Dask array of rows"):
         scale.as_blocks(rows[:, 0])
 
 
