@@ -389,7 +389,7 @@ def test_wrong_input_ends_in_one_error():
     one_group = Constraints(24, must_link=[(0, i) for i in range(1, 24)])
     with pytest.raises(ValueError, match="leave 1 groups of rows, too few for n_clusters=2"):
         KernelKMeans(2).fit(Z, constraints=one_group)
-    with pytest.raises(ValueError, match="n_samples=24 should be >= n_clusters=30"):
+    with pytest.raises(ValueError, match="n_clusters=30 is more than the rows of X, n_samples=24"):
         KernelKMeans(30).fit(Z)
     with pytest.raises(ValueError, match="has NaN or infinite entries"):
         KernelKMeans(2, kernel=lambda A, B: np.full((24, 24), np.nan)).fit(Z)
