@@ -55,7 +55,7 @@ CANNOT_TELL = 0.1  # share of each annotator's questions answered so
 
 
 def run_things(*, answers: str, method: str, seed: int) -> dict[str, float]:
-    """Held-out choices over 1,854 object images foretold, from CLIP features."""
+    """Held-out choices over 1,854 object images predicted, from CLIP features."""
     space = things_space(answers, method, seed)
     X, test = things_features(), split_of(THINGS)[1]
     return judge(space, X, test)
@@ -87,9 +87,9 @@ def run_calibration(*, answers: str, chance: str, seed: int) -> dict[str, float]
     likeliest = chances.max(axis=1)
     is_here = np.digitize(likeliest, BINS[1:-1]) == bin_names().index(chance)
     if not is_here.any():
-        return {"foretold": np.nan, "right": np.nan, "share": 0.0}
+        return {"predicted": np.nan, "right": np.nan, "share": 0.0}
     return {
-        "foretold": float(likeliest[is_here].mean()),
+        "predicted": float(likeliest[is_here].mean()),
         "right": float((chances.argmax(axis=1) == 0)[is_here].mean()),
         "share": float(is_here.mean()),
     }
@@ -179,7 +179,7 @@ def ask(
 
 
 def judge(space: SKLR | ChoiceKernel, X, test: Constraints) -> dict[str, float]:
-    """Share of held-out answers foretold, and their log-loss where chances are known."""
+    """Share of held-out answers predicted, and their log-loss where chances are known."""
     measures = {"accuracy": held_out_accuracy(space.transform(X), test), "log-loss": np.nan}
     measures |= {"C": getattr(space, "C_", np.nan), "gap": getattr(space, "gap_", np.nan)}
     if isinstance(space, ChoiceKernel) and space.n_answers_used_:
@@ -272,7 +272,7 @@ def labelled_rows(name: str, n_rows: int, seed: int) -> tuple[np.ndarray, np.nda
 TABLES = (
     Table(
         "things",
-        "Odd-one-out choices over 1,854 object images, CLIP features: share foretold of a fixed "
+        "Odd-one-out choices over 1,854 object images, CLIP features: share predicted of a fixed "
         "fifth, by answers learned from",
         cells=lambda: [
             {"answers": "0", "method": "linear start"},
@@ -316,7 +316,7 @@ TABLES = (
         run=run_calibration,
         rows=("answers",),
         columns="chance",
-        measures=("foretold", "right", "share"),
+        measures=("predicted", "right", "share"),
         data=lambda: (THINGS, FEATURES),
     ),
     Table(
@@ -331,7 +331,7 @@ TABLES = (
     ),
     Table(
         "zappos",
-        '"Closer" answers about 85 shoes, AlexNet features: share foretold of a fixed fifth',
+        '"Closer" answers about 85 shoes, AlexNet features: share predicted of a fixed fifth',
         cells=lambda: [
             {"answers": "0", "method": "linear start"},
             {"answers": "0", "method": "gaussian start"},
@@ -346,7 +346,7 @@ TABLES = (
     ),
     Table(
         "embedding",
-        "Answers without features, from the identity: share foretold of a fixed fifth",
+        "Answers without features, from the identity: share predicted of a fixed fifth",
         cells=lambda: [
             {"data": data, "answers": size}
             for data in WITHOUT_FEATURES

@@ -125,7 +125,7 @@ def test_calibration_bins_hold_every_question_once(made):
     ]
     assert_allclose(sum(one["share"] for one in bins), 1)
     full = [one for one in bins if one["share"] > 0.15]
-    assert all(abs(one["foretold"] - one["right"]) < 0.2 for one in full)
+    assert all(abs(one["predicted"] - one["right"]) < 0.2 for one in full)
 
 
 def test_answers_bring_clusters_nearer_to_the_categories(made):
