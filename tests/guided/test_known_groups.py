@@ -207,3 +207,15 @@ def test_a_row_with_a_wrong_label_is_doubtful_and_set_aside():
     assert setosa[0] in doubted
     assert model.labels_[setosa[0]] == model.labels_[setosa[1]]
     assert model.doubts_[model.doubtful_[0]] > 0.5
+
+
+def test_an_answer_that_contradicts_the_groups_is_doubtful(digits):
+    X, _, known, _ = digits
+    same = np.flatnonzero(known == known[known >= 0][0])[:2]
+    answers = Constraints.from_partial_labels(known)
+    answers = answers + Constraints(len(X), cannot_link=[tuple(same)])
+    model = GuidedClustering(10, random_state=0).fit(X, constraints=answers)
+    contradiction = answers.n_answers - 1
+    assert answers.answer(contradiction).kind == "cannot_link"
+    assert contradiction in model.doubtful_
+    assert contradiction in model.violated_

@@ -13,6 +13,7 @@ from sklearn.cluster import KMeans
 
 from likewise.cluster import PCKMeans
 from likewise.constraints import Constraints
+from likewise.evaluation import satisfied_answers
 from likewise.guided.known_groups import (
     GroupedRows,
     cluster_by_groups,
@@ -108,7 +109,8 @@ def spread_groups(
         ],
         dtype=bool,
     )
-    doubtful = np.flatnonzero(is_doubtful)
+    is_violated = satisfied_answers(None, answers, labels) == 0  # by a contradiction
+    doubtful = np.flatnonzero(np.asarray(is_doubtful, dtype=bool) | is_violated)
     doubtful = doubtful[np.argsort(credits[doubtful], kind="stable")]
     choice = Choice(
         None,
