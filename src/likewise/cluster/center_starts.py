@@ -11,6 +11,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from likewise.numerics.threads import one_thread_if_small
+
 
 def starting_centers(
     points: np.ndarray,  # (p, d) to draw from
@@ -44,6 +46,7 @@ def farthest_first(points: np.ndarray, sizes: np.ndarray, n_clusters: int) -> np
     return np.array(chosen)
 
 
+@one_thread_if_small(lambda points, *_: points.size)
 def spread(
     points: np.ndarray, weights: np.ndarray, given: np.ndarray, n_clusters: int, rng
 ) -> np.ndarray:

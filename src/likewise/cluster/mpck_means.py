@@ -390,6 +390,7 @@ def broken_scatter(
     )
 
 
+@one_thread_if_small(lambda rows, *_: rows.size)
 def nearest(rows: np.ndarray, centers: np.ndarray, metrics: np.ndarray) -> np.ndarray:
     """The cheapest cluster for each row when no pair has a say, (n,)."""
     sq_dists = sq_to_centers(rows, sq_lengths(rows, metrics), centers, metrics)

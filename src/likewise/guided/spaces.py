@@ -97,6 +97,7 @@ def candidates_for(X, answers: Constraints, seed: int) -> list[Candidate]:
     return candidates
 
 
+@one_thread_if_small(lambda X, *_, **__: X.shape[0] * X.shape[1])
 def choose_space(
     X, answers: Constraints, n_clusters: int | None, *, seed: int, n_jobs: int | None
 ) -> Choice:

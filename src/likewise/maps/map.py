@@ -15,6 +15,7 @@ from scipy.sparse import issparse
 
 from likewise.maps.map_devices import move_like
 from likewise.numerics.array_library import is_array_elsewhere, library_of
+from likewise.numerics.threads import one_thread_if_small
 
 
 class Map(ABC):
@@ -54,6 +55,7 @@ class Map(ABC):
         dtype = X.dtype if dtype is None else dtype
         return xp.astype(dense(self.apply(X, dtype)), dtype, copy=False)
 
+    @one_thread_if_small(lambda self, X, dtype: X.shape[0] * max(X.shape[1], self.n_directions))
     def apply(self, X, dtype):
         """Coordinates (n, q) of an array of rows as they are made: in a wider type, or sparse."""
         if self.in_double and is_array_elsewhere(X):
