@@ -6,6 +6,7 @@ from numpy.testing import assert_array_equal
 
 from experiments import guided
 from likewise.constraints import Constraints
+from likewise.datasets import load_wine
 
 
 def record(data, method, ari, **more):
@@ -86,3 +87,28 @@ def test_a_small_run_of_each_kind_scores_between_0_and_1(monkeypatch):
         guided.thinned.cache_clear()
         guided.plain_labels.cache_clear()
         guided.own_labels.cache_clear()
+
+
+def test_what_clicks_and_permuted_answers_come_to():
+    clicks = [
+        {"clicks": str(n), "method": "guided", "ARI": str(ari)}
+        for n, ari in zip(guided.CLICKS, (0.7, 0.8, 0.9))
+    ]
+    text = "Mean of the sets, guided: 30 clicks 0.700, 50 clicks 0.800, 100 clicks 0.900."
+    assert guided.conclude_clicks(clicks) == [text]
+    learned = [{"learned": str(value)} for value in (0.0, 0.0, 0.0, 1.0)]
+    assert guided.conclude_permuted(learned) == ["Something is learned in 25.0% of 4 fits."]
+
+
+def test_clicked_rows_are_as_many_as_clicks_and_carry_their_classes():
+    X, y, known = guided.click("digits", 30, seed=100)
+    assert len(X) == len(y) == len(known) == 1000
+    assert 25 <= np.count_nonzero(known >= 0) <= 30
+    assert_array_equal(known[known >= 0], y[known >= 0])
+
+
+def test_permuted_labels_of_wine_change_no_cluster(monkeypatch):
+    wine = load_wine()
+    monkeypatch.setattr(guided, "load", lambda name: (wine.X, np.asarray(wine.y)))
+    learned = guided.run_permuted(data="wine", kind="labels", answers=60, seed=3)
+    assert learned == {"learned": 0.0}
