@@ -8,12 +8,18 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.metrics.pairwise import laplacian_kernel
 
-from likewise.kernels import kernel_function, kernel_oracle, polynomial, rbf, rbf_theta
-from likewise.kernels.named import NAMES
+from likewise.kernels import (
+    KERNEL_NAMES,
+    kernel_function,
+    kernel_oracle,
+    polynomial,
+    rbf,
+    rbf_theta,
+)
 
 ROWS = np.random.default_rng(0).normal(size=(30, 3))
 NEW = np.random.default_rng(1).normal(size=(5, 3))
-ON_ROWS = [name for name in NAMES if name != "precomputed"]
+ON_ROWS = [name for name in KERNEL_NAMES if name != "precomputed"]
 
 
 @pytest.mark.parametrize("name", ON_ROWS)
