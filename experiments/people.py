@@ -299,7 +299,7 @@ TABLES = (
     Table(
         "ceiling",
         "440 hard questions asked of some 200 people each: the majority's share is the best that "
-        "anybody can foretell, the votes' own entropy the least log-loss",
+        "anybody can predict, the votes' own entropy the least log-loss",
         cells=lambda: [{"answers": size} for size in ("2000", "all")],
         run=run_ceiling,
         rows=(),
