@@ -12,6 +12,11 @@ def print_message(message: str) -> None:
     click.echo(message, err=True)
 
 
+def print_size(shape: tuple[int, ...], constraints, note: str = "") -> None:
+    """What was read, in one line."""
+    print_message(f"{shape[0]} rows, {shape[1]} features, {constraints.n_answers} answers{note}")
+
+
 def print_files(**written: str | None) -> None:
     """The files that were written, by their content."""
     for content, path in written.items():

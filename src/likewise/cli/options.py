@@ -41,6 +41,15 @@ class ImageShape(click.ParamType):
         return tuple(int(side) for side in sides)
 
 
+class ColumnNames(click.ParamType):
+    """Names separated by commas."""
+
+    name = "column names"
+
+    def convert(self, value: Any, param, ctx) -> list[str]:
+        return [name.strip() for name in value.split(",")]
+
+
 READABLE = click.Path(exists=True, dir_okay=False)
 WRITABLE = click.Path(dir_okay=False)
 # Shared by several commands, with the same names and help texts.
@@ -61,7 +70,10 @@ id_option = click.option(
     help="Column with the row IDs.  [default: id, if the file has one]",
 )
 features_option = click.option(
-    "--features", metavar="NAMES", help="Columns to use, separated by commas.  [default: all]"
+    "--features",
+    type=ColumnNames(),
+    metavar="NAMES",
+    help="Columns to use, separated by commas.  [default: all]",
 )
 seed_option = click.option(
     "--random-state",

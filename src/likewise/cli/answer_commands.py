@@ -1,0 +1,183 @@
+"""likewise check and likewise select: look at answers before they are used."""
+
+import sys
+
+import click
+
+from likewise.cli.messages import print_check, print_message, print_rounds, print_size
+from likewise.cli.options import (
+    READABLE,
+    auto_count_option,
+    count_option,
+    data_argument,
+    features_option,
+    id_option,
+    preparation_option,
+    seed_option,
+)
+from likewise.cli.refusals import check_files
+
+
+@click.command()
+@data_argument
+@click.option(
+    "-c",
+    "--constraints",
+    "answers",
+    required=True,
+    type=READABLE,
+    help="Answer file: .csv, .jsonl or .parquet.",
+)
+@auto_count_option
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Write the results: one line per answer (.csv), or everything (.json); - is CSV on "
+    "stdout.  [default: stdout when piped, else no file]",
+)
+@preparation_option
+@id_option
+@features_option
+@seed_option
+def check(
+    data: str,
+    answers: str,
+    clusters: int | str,
+    output: str | None,
+    preparation: str,
+    id_column: str | None,
+    features: list[str] | None,
+    random_state: int,
+) -> None:
+    """Check the answers before you use them.
+
+    \b
+    likewise check data.csv -c answers.csv -k 10
+    likewise check data.csv -c answers.csv -k 10 -o checked.json
+
+    Shows which answers contradict each other, how much each one costs the clustering, which are
+    doubtful, and which metric fits them best.
+    """
+    if output is None and not sys.stdout.isatty():
+        output = "-"
+    from likewise.constraints import Constraints
+    from likewise.files.row_file import check_ending, read_rows, write_records
+    from likewise.guided import check_answers
+
+    if output is not None:
+        check_ending(output, (".csv", ".json"))
+    check_files({"DATA": data, "-c": answers}, {"-o": output})
+    rows = read_rows(data, id_column=id_column, features=features)
+    constraints = Constraints.read(answers, n_samples=len(rows.X), ids=rows.ids)
+    print_size(rows.X.shape, constraints)
+    checked = check_answers(
+        rows.X, constraints, clusters, preparation=preparation, random_state=random_state
+    )
+    print_message(f"features: {checked.why_prepared}")
+    print_check(checked)
+    if output is not None:
+        write_records(output, checked.rows(), checked.to_dict())
+        if output != "-":
+            print_message(f"wrote all results to {output}")
+
+
+@click.command()
+@data_argument
+@click.option(
+    "--pool",
+    required=True,
+    type=READABLE,
+    help="Answers to choose from: .csv, .jsonl or .parquet.",
+)
+@count_option
+@click.option(
+    "-m",
+    "--most",
+    default=50,
+    show_default=True,
+    type=click.IntRange(1),
+    metavar="N",
+    help="Maximum number of answers to choose.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Write the chosen answers here: .csv, .jsonl or .parquet; - is CSV on stdout.  "
+    "[default: stdout when piped, else no file]",
+)
+@click.option(
+    "--strategy",
+    type=click.Choice(("active", "online", "random")),
+    default="active",
+    show_default=True,
+    metavar="NAME",
+    help="active retrains on all chosen answers in every round, online updates with one answer at "
+    "a time, random chooses blindly.",
+)
+@click.option("--closure", is_flag=True, help="Skip answers that the chosen ones already imply.")
+@click.option("--exact", is_flag=True, help="Try every answer in every round (slower).")
+@preparation_option
+@id_option
+@features_option
+@seed_option
+def select(
+    data: str,
+    pool: str,
+    clusters: int,
+    most: int,
+    output: str | None,
+    strategy: str,
+    closure: bool,
+    exact: bool,
+    preparation: str,
+    id_column: str | None,
+    features: list[str] | None,
+    random_state: int,
+) -> None:
+    """Choose the most useful answers from a large pool.
+
+    \b
+    likewise select data.csv --pool answers.csv -k 10 -m 50 -o chosen.csv
+    likewise cluster data.csv -c chosen.csv -k 10
+
+    Stops early when no further answer improves the agreement of the clusters with the pool.
+    """
+    if output is None and not sys.stdout.isatty():
+        output = "-"
+    from likewise.constraints import Constraints
+    from likewise.files.row_file import check_ending, read_rows, write_records
+    from likewise.guided import fit_scaler
+    from likewise.selection import select_constraints
+
+    if output not in (None, "-"):
+        check_ending(output, (".csv", ".jsonl", ".parquet"))
+    check_files({"DATA": data, "--pool": pool}, {"-o": output})
+    rows = read_rows(data, id_column=id_column, features=features)
+    answers = Constraints.read(pool, n_samples=len(rows.X), ids=rows.ids)
+    print_size(rows.X.shape, answers)
+    scaler, why = fit_scaler(rows.X, preparation)
+    print_message(f"features: {why}")
+    X = rows.X if scaler is None else scaler.transform(rows.X)
+    selected = select_constraints(
+        X,
+        answers,
+        clusters,
+        n_select=most,
+        strategy=strategy,
+        closure=closure,
+        exact=exact,
+        random_state=random_state,
+    )
+    print_rounds(selected, answers)
+    if output == "-":
+        chosen = (answers.answer(int(at)) for at in selected.chosen)
+        lines = [
+            {"kind": answer.kind, **dict(zip("ab", map(answers.row_name, answer.points)))}
+            for answer in chosen
+        ]
+        write_records("-", lines, {})
+    elif output is not None:
+        answers.subset(selected.chosen).write(output)
+        print_message(f"wrote the chosen answers to {output}")
