@@ -11,6 +11,7 @@ from likewise.cluster.medoid_search import Medoids, exact_medoids, swap_medoids
 from likewise.cluster.membership_spread import (
     Known,
     known_components,
+    share_walks,
     solve_walks,
     spread_memberships,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "known_components",
     "order_clusters",
     "resolutions",
+    "share_walks",
     "solve_walks",
     "spread_memberships",
     "swap_medoids",

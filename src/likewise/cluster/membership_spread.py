@@ -124,20 +124,26 @@ def solve_walks(S: csr_array, Y: np.ndarray, *, alpha: float, tol: float) -> Sol
 
 
 def spread_over(S: csr_array, Y: np.ndarray, *, alpha: float, tol: float) -> SpreadMemberships:
-    """Rows of F divided by their sums; 0 in pieces of the graph where Y is 0.
+    """Rows of F divided by their sums; 0 in pieces of the graph where Y is 0."""
+    solved = solve_walks(S, Y, alpha=alpha, tol=tol)
+    memberships = share_walks(S, solved.X, alpha=alpha, tol=tol)
+    return SpreadMemberships(memberships, solved.n_iter, solved.converged)
+
+
+def share_walks(S: csr_array, F: np.ndarray, *, alpha: float, tol: float) -> np.ndarray:
+    """Rows of walks F (n, k) divided by their sums; 0 where no walk comes.
 
     Walks so long that what is left of them is rounding begin anew where the shorter ones ended.
     """
-    solved = solve_walks(S, Y, alpha=alpha, tol=tol)
-    memberships = np.zeros_like(Y)
-    F, is_reached = solved.X, np.zeros(len(Y), dtype=bool)
+    memberships = np.zeros_like(F)
+    is_reached = np.zeros(len(F), dtype=bool)
     while True:
         totals = np.maximum(F, 0.0).sum(axis=1)
         is_new = ~is_reached & (totals > ROUNDING * tol * totals.max())
         memberships[is_new] = np.maximum(F[is_new], 0.0) / totals[is_new, None]
         is_reached |= is_new
         if is_reached.all() or not is_new.any():
-            return SpreadMemberships(memberships, solved.n_iter, solved.converged)
+            return memberships
         F = solve_walks(S, memberships, alpha=alpha, tol=tol).X
 
 

@@ -2,10 +2,10 @@
 
 from likewise.selection.informative import SelectedConstraints, select_constraints
 from likewise.selection.landscape import take_rows
-from likewise.selection.question_search import Question, next_questions
+from likewise.selection.question_search import ProposedQuestion, next_questions
 
 __all__ = [
-    "Question",
+    "ProposedQuestion",
     "SelectedConstraints",
     "next_questions",
     "select_constraints",

@@ -50,7 +50,7 @@ DRAWS = 50  # random questions drawn for each one wanted, since some are known
 
 
 @dataclass(frozen=True)
-class Question:
+class ProposedQuestion:
     """Two rows ("do they belong together?") or three ("which is the odd one out?").
 
     Attributes
@@ -82,7 +82,7 @@ def next_questions(
     random_share: float = 0.1,
     skip=(),
     random_state=None,
-) -> list[Question]:
+) -> list[ProposedQuestion]:
     """Propose the questions to ask people next, the most informative first.
 
     Parameters
@@ -110,7 +110,7 @@ def next_questions(
 
     Returns
     -------
-    list of Question
+    list of ProposedQuestion
         Each with ``rows``, ``score``, ``strategy`` and ``why``. An empty list is the signal to
         stop: the strategy finds no row whose group is still open, and random questions are not
         asked alone.
@@ -153,7 +153,9 @@ def next_questions(
     return best[:n_best] + draw_questions(constraints, size, n_questions - n_best, asked, rng)
 
 
-def leave_out(questions: Iterable[Question], asked: set[tuple[int, ...]]) -> Iterator[Question]:
+def leave_out(
+    questions: Iterable[ProposedQuestion], asked: set[tuple[int, ...]]
+) -> Iterator[ProposedQuestion]:
     """Questions not asked before, marked as asked from now on."""
     for question in questions:
         key = tuple(sorted(question.rows))
@@ -196,7 +198,7 @@ def propose(
     n_questions: int,
     asked: set[tuple[int, ...]],
     rng: np.random.RandomState,
-) -> Iterator[Question]:
+) -> Iterator[ProposedQuestion]:
     """Questions of a strategy, the best first, no row twice, borders in turn."""
     groups = answered_groups(landscape, constraints)
     if strategy == "uncertainty" or len(groups.representatives) < size - 1:
@@ -211,7 +213,7 @@ def propose(
     is_open &= unfinished | (scores > 0)
     for i in rank(scores, order[:, : size - 1], is_open, unfinished, landscape.components):
         why = explain(strategy, P[i, order[i, : size - 1]], bool(unfinished[i]))
-        yield Question(tuple(map(int, shown[i])), float(scores[i]), strategy, why)
+        yield ProposedQuestion(tuple(map(int, shown[i])), float(scores[i]), strategy, why)
 
 
 def find_open(groups: RowGroups, size: int) -> np.ndarray:
@@ -302,7 +304,7 @@ def explain(strategy: str, likelihoods: np.ndarray, is_unfinished: bool) -> str:
     return f"{reason}. Its chance of belonging with the other row is {chances}."
 
 
-def draw_questions(constraints, size, n_wanted, asked, rng) -> list[Question]:
+def draw_questions(constraints, size, n_wanted, asked, rng) -> list[ProposedQuestion]:
     """Random questions that no answer settles yet; with few rows, all of them if necessary."""
     if not n_wanted or constraints.n_samples < size:
         return []
@@ -317,13 +319,13 @@ def draw_questions(constraints, size, n_wanted, asked, rng) -> list[Question]:
     return questions
 
 
-def open_questions(drawn, constraints, asked) -> Iterator[Question]:
+def open_questions(drawn, constraints, asked) -> Iterator[ProposedQuestion]:
     """Those of the drawn rows (m, size) that the answers leave open and that were not asked."""
     ends = list(combinations(range(drawn.shape[1]), 2))
     closure = constraints.closure()
     known = np.stack([closure.known(drawn[:, list(two)]) for two in ends], axis=1)
     left = drawn[~(known != 0).all(axis=1)]
     questions = (
-        Question(tuple(map(int, rows)), 0.0, "random", "Drawn at random.") for rows in left
+        ProposedQuestion(tuple(map(int, rows)), 0.0, "random", "Drawn at random.") for rows in left
     )
     return leave_out(questions, asked)

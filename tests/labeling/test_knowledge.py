@@ -1,0 +1,168 @@
+"""What is known after some answers: groups, who is apart, and memberships over the graph."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import make_blobs
+
+from likewise import Constraints
+from likewise.cluster import known_components, spread_memberships
+from likewise.kernels import normalized_adjacency, self_tuning_graph
+from likewise.labeling import Walks, learn_quickly
+from likewise.labeling.knowledge import ALPHA, TOL, join_components
+
+SEEDS = st.integers(0, 10_000)
+
+
+def draw_rows(seed, n=60, n_clusters=3):
+    X, y = make_blobs(n, 2, centers=n_clusters, cluster_std=2.0, random_state=seed)
+    return X, y, normalized_adjacency(self_tuning_graph(X))[0]
+
+
+# ---- by hand
+
+
+def test_must_links_join_and_cannot_links_keep_apart():
+    groups, apart = join_components(
+        Constraints(6, must_link=[(4, 2)], cannot_link=[(2, 5), (0, 5)])
+    )
+    assert_array_equal(groups, [0, -1, 1, -1, 1, 2])
+    assert_array_equal(apart, [[0, 0, 1], [0, 0, 1], [1, 1, 0]])
+
+
+def test_one_wrong_must_link_does_not_join_groups_that_two_answers_keep_apart():
+    answers = Constraints(
+        4, must_link=[(0, 1), (2, 3), (1, 2)], cannot_link=[(0, 2), (1, 3)], weights=[2, 2, 1, 1, 1]
+    )
+    groups, apart = join_components(answers)
+    assert_array_equal(groups, [0, 0, 1, 1])
+    assert apart[0, 1]
+
+
+def test_answers_that_cancel_out_leave_a_relation_open():
+    groups, apart = join_components(Constraints(2, must_link=[(0, 1)], cannot_link=[(0, 1)]))
+    assert_array_equal(groups, [0, 1])
+    assert not apart.any()
+
+
+def test_answers_of_weight_0_do_not_count():
+    groups, apart = join_components(
+        Constraints(3, must_link=[(0, 1)], cannot_link=[(1, 2)], weights=[0, 1])
+    )
+    assert_array_equal(groups, [-1, 0, 1])
+    assert apart.shape == (2, 2)
+
+
+def test_before_any_answer_nothing_is_known():
+    X, _, S = draw_rows(0)
+    knowledge = learn_quickly(X, S, Constraints(len(X)))
+    assert knowledge.n_groups == 0
+    assert knowledge.memberships.shape == (60, 0)
+    assert not len(knowledge.known_rows)
+
+
+def test_rows_that_no_walk_reaches_have_all_memberships_alike():
+    X = np.concatenate([np.arange(12.0), 1e6 + np.arange(12.0)])[:, None]
+    S = normalized_adjacency(self_tuning_graph(X, 3))[0]
+    knowledge = learn_quickly(X, S, Constraints(24, cannot_link=[(0, 11)]))
+    assert_array_equal(knowledge.memberships[12:], np.full((12, 2), 0.5))
+    assert knowledge.memberships[1, 0] > knowledge.memberships[1, 1]
+
+
+# ---- second routes
+
+
+@given(SEEDS)
+@settings(max_examples=15)
+def test_memberships_are_those_of_the_clusterer(seed):
+    X, y, S = draw_rows(seed)
+    known = np.full(len(X), -1)
+    rows = np.random.default_rng(seed).choice(len(X), 12, replace=False)
+    known[rows] = y[rows]
+    answers = Constraints.from_partial_labels(known)
+    knowledge = learn_quickly(X, S, answers)
+    groups = known_components(answers).components
+    W = self_tuning_graph(X)
+    expected = spread_memberships(W, groups, groups.max() + 1, alpha=ALPHA, tol=TOL)
+    assert_array_equal(knowledge.groups, groups)
+    others = (groups < 0) & expected.any(axis=1)
+    assert_allclose(knowledge.memberships[others], expected[others], atol=1e-6)
+    assert_allclose(knowledge.memberships.sum(axis=1), 1)
+    assert_array_equal(knowledge.memberships.argmax(axis=1)[rows], groups[rows])
+
+
+@given(SEEDS)
+@settings(max_examples=30)
+def test_without_contradictions_groups_are_the_components_of_the_must_links(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 4, 30)
+    answers = Constraints.from_labels(y, n_pairs=int(rng.integers(1, 60)), random_state=seed)
+    known = known_components(answers)
+    groups, apart = join_components(answers)
+    assert_array_equal(groups, known.components)
+    expected = np.zeros((known.n_components, known.n_components), dtype=bool)
+    expected[tuple(known.apart.T)] = True
+    assert_array_equal(apart, expected | expected.T)
+
+
+# ---- laws
+
+
+@given(SEEDS)
+@settings(max_examples=10)
+def test_learning_answer_by_answer_is_the_same_to_the_last_bit_as_learning_at_once(seed):
+    X, y, S = draw_rows(seed)
+    answers = Constraints.from_labels(y, n_pairs=12, noise=0.2, random_state=seed)
+    walks = Walks(S)
+    for n in range(answers.n_answers + 1):
+        step_by_step = learn_quickly(X, S, answers.subset(np.arange(n)), walks=walks)
+    at_once = learn_quickly(X, S, answers)
+    for name in ("groups", "apart", "memberships"):
+        assert_array_equal(getattr(step_by_step, name), getattr(at_once, name))
+
+
+@given(SEEDS)
+@settings(max_examples=30)
+def test_no_two_groups_that_are_left_would_rather_be_one(seed):
+    y = np.random.default_rng(seed).integers(0, 3, 20)
+    answers = Constraints.from_labels(y, n_pairs=60, noise=0.3, random_state=seed)
+    groups, apart = join_components(answers)
+    pairs, sign = answers.signed_pairs()
+    net = np.zeros(apart.shape)
+    np.add.at(net, tuple(groups[pairs].T), sign)
+    net += net.T
+    np.fill_diagonal(net, 0)
+    assert (net <= 1e-9).all()
+    assert_array_equal(apart, net < -1e-9)
+
+
+def test_walks_are_solved_once_a_row(monkeypatch):
+    X, _, S = draw_rows(1)
+    solved = []
+    from likewise.labeling import knowledge as module
+
+    plain = module.solve_walks
+    monkeypatch.setattr(
+        module, "solve_walks", lambda *args, **kw: solved.append(1) or plain(*args, **kw)
+    )
+    walks = Walks(S)
+    learn_quickly(X, S, Constraints(60, cannot_link=[(0, 1)]), walks=walks)
+    assert len(solved) == 2
+    learn_quickly(X, S, Constraints(60, cannot_link=[(0, 1), (1, 2)]), walks=walks)
+    assert len(solved) == 3
+    assert_allclose(
+        walks.from_rows([2]) - ALPHA * (S @ walks.from_rows([2])), np.eye(60)[:, [2]], atol=1e-8
+    )
+
+
+def test_walks_from_no_rows_are_no_columns():
+    assert Walks(draw_rows(0)[2]).from_rows([]).shape == (60, 0)
+
+
+@pytest.mark.parametrize("rows", [[3, 5], np.array([5, 3])])
+def test_walks_are_symmetric(rows):
+    walks = Walks(draw_rows(0)[2]).from_rows(rows)
+    a, b = rows
+    assert_allclose(walks[b, 0], walks[a, 1], rtol=1e-6)
