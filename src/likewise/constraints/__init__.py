@@ -8,11 +8,12 @@ from likewise.constraints.check import (
     warn_unused,
 )
 from likewise.constraints.closure import Closure
-from likewise.constraints.conflicts import Conflict, Conflicts
+from likewise.constraints.conflicts import Conflict, Conflicts, InconsistentConstraints
+from likewise.constraints.constraints import Constraints
 from likewise.constraints.labels import check_all_labelled
-from likewise.constraints.model import Answer, Constraints, InconsistentConstraints
 from likewise.constraints.quality import coherence, informativeness
 from likewise.constraints.splitting import Split
+from likewise.constraints.table import Answer
 
 __all__ = [
     "Answer",

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from likewise.constraints.model import Constraints
+from likewise.constraints.constraints import Constraints
 from likewise.constraints.table import COLUMNS, KINDS
 
 

@@ -24,6 +24,32 @@ from likewise.constraints.closure import Closure, link_graph, pair_codes
 PAIR_LEVEL = -1  # the edge from "together" to "apart" is no answer; the paths at its ends are
 
 
+class InconsistentConstraints(ValueError):
+    """Hard constraints that cannot all be satisfied; ``witness`` has the answers that prove it.
+
+    Parameters
+    ----------
+    message : str
+        One line: what contradicts what, and the way out.
+    witness : tuple of int, default=()
+        Positions, in ``constraints.answers()``, of the answers that together prove it.
+
+    Examples
+    --------
+    >>> from likewise import COPKMeans, Constraints, InconsistentConstraints
+    >>> answers = Constraints(3, must_link=[(0, 1)], cannot_link=[(0, 1)])
+    >>> try:
+    ...     COPKMeans(2).fit([[0.0], [1.0], [2.0]], constraints=answers)
+    ... except InconsistentConstraints as error:
+    ...     print(error.witness)
+    (1, 0)
+    """
+
+    def __init__(self, message: str, witness: tuple[int, ...] = ()):
+        super().__init__(message)
+        self.witness = witness
+
+
 @dataclass(frozen=True)
 class Conflict:
     """One answer and the shortest list of others that contradicts it.

@@ -1,4 +1,6 @@
-"""Answer files: CSV, JSON Lines and Parquet, one row per answer (columns: see table.py).
+"""Answer files and frames: CSV, JSON Lines, Parquet, pandas, polars and pyarrow.
+
+One row per answer; table.py has the columns.
 
 Files are read completely or not at all: a malformed line is an error with its number. They are
 written to a temporary file and moved into place, so stopping leaves the old file or the new one.
@@ -9,12 +11,15 @@ import os
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import Literal, get_args
 
-from likewise.constraints.table import COLUMNS, check_column_names
+from likewise.constraints.table import COLUMNS
+from likewise.constraints.table_checks import check_column_names
 from likewise.files import strict_json, table_file
 from likewise.files.atomic_file import replacing
 from likewise.files.table_file import Columns
 
+Backend = Literal["pandas", "polars", "pyarrow"]  # of data frames
 Place = Callable[[int], str]  # where the i-th answer stands
 
 
@@ -31,6 +36,28 @@ def write_columns(columns: Columns, path: str | os.PathLike) -> None:
     _, write = _format_of(path)
     with replacing(path) as temporary:
         write(columns, temporary)
+
+
+def read_frame(frame) -> tuple[Columns, Place]:
+    """The cells of a pandas, polars or pyarrow table."""
+    import narwhals.stable.v1 as nw
+
+    frame = nw.from_native(frame, eager_only=True)
+    columns = {name: frame.get_column(name).to_list() for name in frame.columns}
+    return columns, lambda i: f"row {i} of the frame"
+
+
+def write_frame(columns: Columns, backend: Backend):
+    """The cells as a dataframe of that library."""
+    import narwhals.stable.v1 as nw
+
+    if backend not in get_args(Backend):
+        known = ", ".join(get_args(Backend))
+        raise ValueError(f"backend={backend!r} is unknown. Use one of {known}.")
+    try:
+        return nw.from_dict(columns, backend=backend).to_native()
+    except ModuleNotFoundError:
+        raise ImportError(f"{backend} is not installed: pip install {backend}.") from None
 
 
 def read_csv(path: Path) -> tuple[Columns, Place]:

@@ -7,23 +7,33 @@ and turn each number into its answer. No rejection, no n x n table, exact for an
 from collections.abc import Sequence
 
 import numpy as np
+from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
-from likewise.constraints.table import widen
+from likewise.constraints.table import AnswerTable, widen
 
 
 def draw_answers(
-    y: np.ndarray, counts: Sequence[int], noise: float, rng
-) -> tuple[np.ndarray, np.ndarray]:
-    """The wanted number of answers of each kind, as kinds (m,) and rows (m, 3)."""
-    *n_by_kind, n_pairs = counts
+    y: np.ndarray, counts: Sequence[int | None], noise: float, random_state
+) -> AnswerTable:
+    """The wanted number of answers of each kind, and of pairs of either kind."""
+    if not 0 <= noise <= 1:
+        raise ValueError(f"noise={noise} must lie between 0 and 1.")
+    if all(count is None for count in counts):
+        raise ValueError(
+            "from_labels(y) needs the number of answers to draw. Try n_pairs=100, or "
+            "from_partial_labels(y) for all that the labels say."
+        )
+    rng = check_random_state(random_state)
+    *n_by_kind, n_pairs = (count or 0 for count in counts)
     draws = (draw_must_links, draw_cannot_links, draw_odd_ones_out, draw_closer, draw_undecided)
     blocks = [draw(y, n, rng) for draw, n in zip(draws, n_by_kind)]
     pairs, is_must_link = draw_pairs(y, n_pairs, rng)
     codes = np.repeat(np.arange(len(draws)), n_by_kind)
     codes = np.concatenate([codes, np.where(is_must_link, 0, 1)]).astype(np.int8)
     points = np.concatenate([widen(points) for points in (*blocks, pairs)])
-    return flip(codes, points, noise, rng)
+    codes, points = flip(codes, points, noise, rng)
+    return AnswerTable(codes, points, np.ones(len(codes)), None, None)
 
 
 def link_labelled(y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from likewise.constraints.table import is_missing
+from likewise.files.table_file import is_missing
 
 UNLABELLED = -1
 

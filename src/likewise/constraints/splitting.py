@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from likewise.constraints.closure import Closure
 from likewise.constraints.table import NO_ROW
 
 if TYPE_CHECKING:
-    from likewise.constraints.model import Constraints
+    from likewise.constraints.constraints import Constraints
 
 
 @dataclass(frozen=True)
@@ -41,34 +42,47 @@ def number_questions(points: np.ndarray) -> np.ndarray:
     return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
 
 
-def split_once(answers: "Constraints", share: float, rng: np.random.RandomState) -> Split:
+def split_once(answers: "Constraints", share: float, random_state) -> Split:
     """A share of the questions to fit, the others to judge by."""
-    questions = answers.questions()
-    n_questions = questions.max(initial=-1) + 1
-    turn = rng.permutation(n_questions)
-    return split_by(answers, turn[questions] < round(share * n_questions))
+    if not 0 <= share <= 1:
+        raise ValueError(f"train_share={share} must lie between 0 and 1.")
+    questions, turn = _shuffle_questions(answers, random_state)
+    return split_by(answers, turn[questions] < round(share * len(turn)))
 
 
-def deal_questions(
-    answers: "Constraints", n_splits: int, rng: np.random.RandomState
-) -> Iterator[Split]:
+def deal_questions(answers: "Constraints", n_splits: int, random_state) -> Iterator[Split]:
     """Each question is held out in one of the splits."""
-    questions = answers.questions()
-    turn = rng.permutation(questions.max(initial=-1) + 1)
-    for fold in range(n_splits):
-        yield split_by(answers, turn[questions] % n_splits != fold)
+    _check_n_splits(n_splits)
+    questions, turn = _shuffle_questions(answers, random_state)
+    return (split_by(answers, turn[questions] % n_splits != fold) for fold in range(n_splits))
 
 
 def deal_rows(
-    answers: "Constraints", points: np.ndarray, n_splits: int, rng: np.random.RandomState
+    answers: "Constraints", points: np.ndarray, n_splits: int, random_state
 ) -> Iterator[Split]:
     """Each row is held out in one split; answers about rows of both sides are in neither part."""
-    part = rng.permutation(answers.n_samples) % n_splits
-    for fold in range(n_splits):
+    _check_n_splits(n_splits)
+    part = check_random_state(random_state).permutation(answers.n_samples) % n_splits
+
+    def split_at(fold: int) -> Split:
         inside = np.append(part == fold, False)[points]  # NO_ROW is -1
         held_out_at = np.flatnonzero((inside | (points == NO_ROW)).all(axis=1))
         fit_part = answers.subset(~inside.any(axis=1))
-        yield Split(fit_part, answers.subset(held_out_at), held_out_at, 0)
+        return Split(fit_part, answers.subset(held_out_at), held_out_at, 0)
+
+    return map(split_at, range(n_splits))
+
+
+def _check_n_splits(n_splits: int) -> None:
+    if n_splits < 2:
+        raise ValueError(f"n_splits={n_splits} must be at least 2.")
+
+
+def _shuffle_questions(answers: "Constraints", random_state) -> tuple[np.ndarray, np.ndarray]:
+    """The question of each answer, and the turn of each question, in random order."""
+    questions = answers.questions()
+    rng = check_random_state(random_state)
+    return questions, rng.permutation(questions.max(initial=-1) + 1)
 
 
 def split_by(answers: "Constraints", in_fit: np.ndarray) -> Split:

@@ -6,30 +6,41 @@
     annotator   who gave it; may be empty
     asked_at    when, ISO 8601, kept in UTC; may be empty
 
-Here cells become arrays and every answer is checked. What is wrong is one ``ValueError`` that names
-the answer, its place and its value.
+Here are tables whose answers have been checked; table_checks.py makes them.
 """
 
-from collections.abc import Callable, Sequence, Sized
-from datetime import UTC, datetime
-from numbers import Real
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-
-from likewise.files.table_file import decoded, id_text, is_for_python, is_missing, parse_number
 
 KINDS = ("must_link", "cannot_link", "odd_one_out", "closer", "undecided")
 N_PAIR_KINDS = 2  # the first two refer to two rows, the others to three
 COLUMNS = ("kind", "a", "b", "c", "weight", "annotator", "asked_at")
 NO_ROW = -1  # in the third column of a pair
-SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-30, 1e30  # or 0: their products with squares stay floats
-LONGEST_NAME = 10_000  # characters of an id or an annotator: NumPy makes room for it in every row
-# Times that a file can hold: those that Python has a date for.
-COARSE_UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms")
-FIRST_TIME, LAST_TIME = np.array(["0001-01-01", "9999-12-31T23:59:59.999999"], "M8[us]")
 
-Name = Callable[[int], str]
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer.
+
+    Attributes
+    ----------
+    kind : str
+        "must_link", "cannot_link", "odd_one_out", "closer" or "undecided".
+    points : tuple of int
+        The rows it refers to.
+    weight : float
+    annotator : str or None
+        Who gave it.
+    asked_at : datetime64 or None
+    """
+
+    kind: str
+    points: tuple[int, ...]
+    weight: float
+    annotator: str | None
+    asked_at: np.datetime64 | None
 
 
 class AnswerTable(NamedTuple):
@@ -39,67 +50,27 @@ class AnswerTable(NamedTuple):
     annotators: np.ndarray | None  # (m,) str, "" where unknown
     asked_at: np.ndarray | None  # (m,) datetime64[us], NaT where unknown
 
-
-def check_n_samples(n_samples: Any, ids: np.ndarray | None) -> int:
-    """The number of rows of X, given or counted from the ids."""
-    if n_samples is None:
-        if ids is None:
-            raise ValueError("Pass n_samples=len(X), or ids with one entry per row.")
-        return len(ids)
-    if isinstance(n_samples, Sized) and not isinstance(n_samples, str):  # X, or the ids
-        raise TypeError(
-            f"n_samples is a {type(n_samples).__name__}; it must be the number of rows of X. "
-            "Try Constraints(len(X), must_link=pairs)."
+    def answer(self, position: int) -> Answer:
+        annotator = None if self.annotators is None else str(self.annotators[position]) or None
+        asked_at = None if self.asked_at is None else self.asked_at[position]
+        return Answer(
+            KINDS[self.codes[position]],
+            self.rows_of(position),
+            float(self.weights[position]),
+            annotator,
+            None if asked_at is None or np.isnat(asked_at) else asked_at,
         )
-    if isinstance(n_samples, bool) or not isinstance(n_samples, int | np.integer) or n_samples < 0:
-        raise ValueError(f"n_samples={n_samples!r} must be a whole number >= 0, the rows of X.")
-    if ids is not None and len(ids) != n_samples:
-        raise ValueError(f"ids has {len(ids)} names, but n_samples={n_samples}.")
-    return int(n_samples)
 
+    def rows_of(self, position: int) -> tuple[int, ...]:
+        """The two or three rows that an answer refers to."""
+        return tuple(int(row) for row in self.points[position] if row != NO_ROW)
 
-def as_points(kind: str, answers: Any) -> np.ndarray:
-    """Anything array-like to (n, 3) int64, or an error that names the first wrong answer."""
-    width = 2 if KINDS.index(kind) < N_PAIR_KINDS else 3
-    try:
-        points = np.asarray([] if answers is None else answers)
-    except ValueError:  # answers of different lengths
-        points = np.asarray(list(answers), dtype=object)
-    if points.ndim and len(points) == 0:
-        return np.empty((0, 3), dtype=np.int64)
-    is_whole = points.dtype.kind in "iu" and points.max() <= np.iinfo(np.int64).max
-    if is_whole and points.ndim == 2 and isinstance(answers, list | tuple):
-        # NumPy makes True a 1 where it stands beside numbers.
-        is_whole = not any(isinstance(x, bool | np.bool_) for rows in answers for x in rows)
-    if is_whole and points.ndim == 2 and points.shape[1] == width:
-        return widen(points.astype(np.int64))
-    for i, answer in enumerate(answers if points.ndim else ()):
-        rows = np.asarray(answer, dtype=object)
-        whole = (isinstance(x, int | np.integer) and not isinstance(x, bool) for x in rows.flat)
-        if rows.shape != (width,) or not all(whole):
-            raise ValueError(f"{kind}[{i}] = {answer!r} must be {width} row numbers.")
-    raise ValueError(
-        f"{kind} must have shape (n, {width}) and contain row numbers as 64-bit integers."
-    )
-
-
-def as_picked(name: str, picked: Any, n: int, of: str) -> np.ndarray:
-    """Positions among n from a mask or from whole numbers; one error where it is neither."""
-    picked = np.asarray(picked)
-    if picked.ndim == 1 and not len(picked):
-        picked = picked.astype(bool if n == 0 else np.int64)
-    if picked.dtype == bool:
-        if picked.shape != (n,):
-            raise ValueError(f"{name} is a mask of shape {picked.shape}, but there are {n} {of}.")
-        return np.flatnonzero(picked)
-    if picked.ndim != 1 or picked.dtype.kind not in "iu":
-        raise ValueError(
-            f"{name} has type {picked.dtype} and shape {picked.shape}. Pass a mask of {n} booleans "
-            "or a list of whole numbers."
-        )
-    for i in np.flatnonzero((picked < 0) | (picked >= n))[:1]:
-        raise ValueError(f"{name}[{i}] = {picked[i]} is not among the {n} {of}, numbered from 0.")
-    return picked.astype(np.int64)
+    def points_of_kind(self, kind: str) -> np.ndarray:
+        """(n, 2) or (n, 3) row numbers, read-only."""
+        code = KINDS.index(kind)
+        points = self.points[self.codes == code, : 2 if code < N_PAIR_KINDS else 3]
+        points.flags.writeable = False
+        return points
 
 
 def widen(points: np.ndarray) -> np.ndarray:
@@ -107,235 +78,6 @@ def widen(points: np.ndarray) -> np.ndarray:
     if points.shape[1] == 3:
         return points
     return np.concatenate([points, np.full((len(points), 1), NO_ROW)], axis=1)
-
-
-def check_points(codes: np.ndarray, points: np.ndarray, n_samples: int, name: Name) -> None:
-    """Every row number inside X, no row named twice in one answer."""
-    is_triple: np.ndarray = codes >= N_PAIR_KINDS
-    used = np.stack([np.ones_like(is_triple), np.ones_like(is_triple), is_triple], axis=1)
-    outside = (((points < 0) | (points >= n_samples)) & used).any(axis=1)
-    a, b, c = points.T
-    repeated = (a == b) | (is_triple & ((a == c) | (b == c)))
-    for i in np.flatnonzero(outside | repeated)[:1]:
-        rows = tuple(int(row) for row in points[i, : 2 + is_triple[i]])
-        if outside[i]:
-            raise ValueError(f"{name(i)} = {rows} points outside X, which has {n_samples} rows.")
-        raise ValueError(f"{name(i)} = {rows} names a row twice. Drop it.")
-
-
-def check_weights(weights: Any, n_answers: int, name: Name) -> np.ndarray:
-    """One number per answer, 0 or in a range that can be computed with; all 1 by default."""
-    if weights is None:
-        return np.ones(n_answers)
-    weights = np.asarray(weights)
-    if weights.dtype.kind not in "biuf":
-        for i, weight in enumerate(weights.flat):
-            if not isinstance(weight, Real):
-                raise ValueError(f"weights[{i}] = {weight!r} must be a number >= 0.")
-    try:
-        weights = np.array(weights, dtype=np.float64)
-    except OverflowError:
-        raise ValueError(f"weights has a number beyond {LARGEST_WEIGHT:g}. Scale them.") from None
-    if weights.shape != (n_answers,):
-        raise ValueError(f"weights has shape {weights.shape}, but there are {n_answers} answers.")
-    for i in np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[:1]:
-        raise ValueError(f"{name(i)} has the weight {weights[i]}. It must be finite and >= 0.")
-    is_small, is_large = weights < SMALLEST_WEIGHT, weights > LARGEST_WEIGHT
-    for i in np.flatnonzero((is_small | is_large) & (weights != 0))[:1]:
-        raise ValueError(
-            f"{name(i)} has the weight {weights[i]}. It must be 0 or between {SMALLEST_WEIGHT:g} "
-            f"and {LARGEST_WEIGHT:g}. Scale all weights."
-        )
-    return weights
-
-
-def check_annotators(annotators: Any, n_answers: int) -> np.ndarray | None:
-    """Names as text, "" where unknown; None when nobody is named."""
-    if annotators is None:
-        return None
-    names = ["" if is_missing(value) else str(decoded(value)) for value in annotators]
-    if len(names) != n_answers:
-        raise ValueError(f"annotators has {len(names)} names, but there are {n_answers} answers.")
-    check_text("annotators", names)
-    return np.array(names, dtype=str) if any(names) else None
-
-
-def check_times(asked_at: Any, n_answers: int, name: Name) -> np.ndarray | None:
-    """Times as datetime64[us] in UTC, NaT where unknown; None when none is known."""
-    if asked_at is None:
-        return None
-    if isinstance(asked_at, np.ndarray) and asked_at.dtype.kind == "M":
-        times = in_microseconds(asked_at, name)
-    else:
-        times = np.array([parse_time(cell, name, i) for i, cell in enumerate(asked_at)], "M8[us]")
-    if times.shape != (n_answers,):
-        raise ValueError(f"asked_at has {len(times)} times, but there are {n_answers} answers.")
-    return None if np.isnat(times).all() else times
-
-
-def in_microseconds(times: np.ndarray, name: Name) -> np.ndarray:
-    """Times of any unit as datetime64[us], each in a year from 1 to 9999."""
-    unit, _ = np.datetime_data(times.dtype)
-    outside = np.zeros(times.shape, dtype=bool)
-    if unit in COARSE_UNITS:  # compared before the conversion, which wraps around
-        first, last = np.array([FIRST_TIME, LAST_TIME]).astype(times.dtype)
-        outside = (times < first) | (times > last)
-    converted = times.astype("M8[us]")
-    outside |= (converted < FIRST_TIME) | (converted > LAST_TIME)
-    for i in np.flatnonzero(outside)[:1]:
-        raise ValueError(
-            f"{name(i)} was asked at {times.flat[i]}, outside the years 1 to 9999. Correct it."
-        )
-    return converted
-
-
-def check_ids(ids: Any, n_samples: int | None) -> np.ndarray | None:
-    """One text per row of X, no two alike."""
-    if ids is None:
-        return None
-    texts = [id_text(value) for value in ids]
-    if n_samples is not None and len(texts) != n_samples:
-        raise ValueError(f"ids has {len(texts)} names, but n_samples={n_samples}.")
-    check_text("ids", texts)
-    seen: dict[str, int] = {}
-    for i, text in enumerate(texts):
-        if text in seen:
-            raise ValueError(f"ids[{i}] = {text!r} is already the name of row {seen[text]}.")
-        if not text:
-            raise ValueError(f"ids[{i}] is empty. Give every row a name, or leave ids out.")
-        seen[text] = i
-    return np.array(texts, dtype=str)
-
-
-def check_text(name: str, texts: Sequence[str]) -> None:
-    """No NUL, which NumPy drops at the end, nothing that UTF-8 cannot hold, nothing endless."""
-    for i, text in enumerate(texts):
-        if "\0" in text or any(0xD800 <= ord(letter) <= 0xDFFF for letter in text):
-            raise ValueError(
-                f"{name}[{i}] = {text!r} contains a character that cannot be saved in a file."
-            )
-        if len(text) > LONGEST_NAME:
-            raise ValueError(
-                f"{name}[{i}] has {len(text)} characters, and at most {LONGEST_NAME} are kept. "
-                "Shorten it."
-            )
-
-
-def parse_time(cell: Any, name: Name, i: int) -> np.datetime64:
-    if is_missing(cell):
-        return np.datetime64("NaT", "us")
-    if isinstance(cell, np.datetime64):
-        return in_microseconds(np.array([cell]), lambda _: name(i))[0]
-    try:
-        moment = cell if isinstance(cell, datetime) else datetime.fromisoformat(str(cell).strip())
-        if moment.tzinfo is not None:
-            moment = moment.astimezone(UTC).replace(tzinfo=None)
-        return np.datetime64(moment, "us")
-    except (ValueError, OverflowError):
-        raise ValueError(
-            f"{name(i)} was asked at {cell!r}, not an ISO 8601 time. Try 2026-01-31T12:00:00."
-        ) from None
-
-
-def from_columns(
-    columns: dict[str, list], n_samples: int, ids: np.ndarray | None, place: Name
-) -> AnswerTable:
-    """Cells to a checked table. ``place`` says where the i-th answer stands."""
-    check_column_names(columns)
-    columns = {name: decode_column(cells, name, place) for name, cells in columns.items()}
-    n_answers = len(columns["kind"])
-    code_of = {kind: code for code, kind in enumerate(KINDS)}
-    row_of = None if ids is None else {str(name): row for row, name in enumerate(ids)}
-    codes = np.empty(n_answers, dtype=np.int8)
-    points = np.full((n_answers, 3), NO_ROW, dtype=np.int64)
-    thirds = columns.get("c") or [None] * n_answers
-    for i, (kind, *cells) in enumerate(zip(columns["kind"], columns["a"], columns["b"], thirds)):
-        if not isinstance(kind, str) or kind not in code_of:
-            raise ValueError(f"{place(i)}: kind {kind!r} is not one of {', '.join(KINDS)}.")
-        codes[i] = code_of[kind]
-        width = 2 if codes[i] < N_PAIR_KINDS else 3
-        if width == 2 and not is_missing(cells[2]):
-            raise ValueError(f"{place(i)}: {kind} refers to two rows, but c is {cells[2]!r}.")
-        for column, cell in enumerate(cells[:width]):
-            points[i, column] = row_number(cell, row_of, f"{place(i)}: {'abc'[column]}")
-
-    def name(i: int) -> str:
-        return f"{place(i)}: {KINDS[codes[i]]}"
-
-    check_points(codes, points, n_samples, name)
-    weights = [parse_weight(cell, name, i) for i, cell in enumerate(columns.get("weight") or [])]
-    return AnswerTable(
-        codes,
-        points,
-        check_weights(weights or None, n_answers, name),
-        check_annotators(columns.get("annotator"), n_answers),
-        check_times(columns.get("asked_at"), n_answers, name),
-    )
-
-
-def decode_column(cells: list, column: str, place: Name) -> list:
-    """Cells with bytes as the text they hold, as some writers of Parquet leave it."""
-    if not any(isinstance(cell, bytes) for cell in cells):
-        return cells
-    texts = []
-    for i, cell in enumerate(cells):
-        try:
-            texts.append(decoded(cell))
-        except ValueError as error:
-            raise ValueError(f"{place(i)}: {column} = {error}.") from None
-    return texts
-
-
-def check_column_names(columns) -> None:
-    """kind, a and b must be there; an unknown name is probably a typo."""
-    missing = [name for name in COLUMNS[:3] if name not in columns]
-    unknown = [str(name) for name in columns if name not in COLUMNS]
-    if missing or unknown:
-        wrong = f"lacks {', '.join(missing)}" if missing else f"has {', '.join(unknown)}"
-        raise ValueError(f"The answer table {wrong}; its columns are {', '.join(COLUMNS)}.")
-
-
-def row_number(cell: Any, row_of: dict[str, int] | None, place: str) -> int:
-    text = id_text(cell)
-    if not text:
-        raise ValueError(f"{place} is empty.")
-    if row_of is not None:
-        if text not in row_of:
-            raise ValueError(f"{place} = {text!r} is not one of the {len(row_of)} ids.")
-        return row_of[text]
-    try:
-        if is_for_python(text):
-            raise ValueError
-        return int(np.int64(int(text)))
-    except (ValueError, OverflowError):
-        raise ValueError(
-            f"{place} = {text!r} is not a row number. Name the rows (ids=, or a column id) to "
-            "go by name."
-        ) from None
-
-
-def parse_weight(cell: Any, name: Name, i: int) -> float:
-    try:
-        return 1.0 if is_missing(cell) and not isinstance(cell, float) else parse_number(cell)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name(i)} has the weight {cell!r}. It must be a number >= 0.") from None
-
-
-def to_columns(table: AnswerTable, ids: np.ndarray | None) -> dict[str, list]:
-    """The inverse of ``from_columns``: every column, None for an empty cell."""
-
-    def cell(row: int):
-        return None if row == NO_ROW else int(row) if ids is None else str(ids[row])
-
-    n = len(table.codes)
-    a, b, c = ([cell(row) for row in column] for column in table.points.T)
-    annotators = (
-        [None] * n if table.annotators is None else [str(x) or None for x in table.annotators]
-    )
-    asked_at = [None] * n if table.asked_at is None else [x.item() for x in table.asked_at]
-    kinds = [KINDS[code] for code in table.codes]
-    cells = (kinds, a, b, c, table.weights.tolist(), annotators, asked_at)
-    return dict(zip(COLUMNS, cells))
 
 
 def take(table: AnswerTable, picked: np.ndarray) -> AnswerTable:
@@ -370,6 +112,37 @@ def concatenate(first: AnswerTable, second: AnswerTable) -> AnswerTable:
         filled("annotators", ""),
         filled("asked_at", np.datetime64("NaT", "us")),
     )
+
+
+def renumber(table: AnswerTable, rows: np.ndarray, n_samples: int) -> AnswerTable:
+    """The answers about some rows of n_samples alone, with the numbers that X[rows] gives them."""
+    new_number = np.full(n_samples + 1, NO_ROW)  # the last is for NO_ROW itself
+    new_number[rows] = np.arange(len(rows))
+    for i in np.flatnonzero(new_number[rows] != np.arange(len(rows)))[:1]:
+        raise ValueError(
+            f"rows[{i}] = {rows[i]} is also rows[{new_number[rows[i]]}]: its answers would be "
+            "about both. Name each row once."
+        )
+    points = new_number[table.points]
+    kept = ((points != NO_ROW) | (table.points == NO_ROW)).all(axis=1)
+    return take(table, np.flatnonzero(kept))._replace(points=points[kept])
+
+
+def to_columns(table: AnswerTable, ids: np.ndarray | None) -> dict[str, list]:
+    """The inverse of ``from_columns``: every column, None for an empty cell."""
+
+    def cell(row: int):
+        return None if row == NO_ROW else int(row) if ids is None else str(ids[row])
+
+    n = len(table.codes)
+    a, b, c = ([cell(row) for row in column] for column in table.points.T)
+    annotators = (
+        [None] * n if table.annotators is None else [str(x) or None for x in table.annotators]
+    )
+    asked_at = [None] * n if table.asked_at is None else [x.item() for x in table.asked_at]
+    kinds = [KINDS[code] for code in table.codes]
+    cells = (kinds, a, b, c, table.weights.tolist(), annotators, asked_at)
+    return dict(zip(COLUMNS, cells))
 
 
 def equal_arrays(a: np.ndarray | None, b: np.ndarray | None) -> bool:

@@ -14,69 +14,15 @@ cross-validation would slice such a thing by rows (docs/decisions/0001).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from likewise.constraints import io, label_draws, labels, splitting
+from likewise.constraints import io, label_draws, labels, splitting, table_checks
 from likewise.constraints import table as tables
 from likewise.constraints.closure import Closure, close
 from likewise.constraints.conflicts import Conflicts
 from likewise.constraints.splitting import Split
-from likewise.constraints.table import KINDS, N_PAIR_KINDS, NO_ROW, AnswerTable
-
-BACKENDS = ("pandas", "polars", "pyarrow")  # of data frames
-
-
-class InconsistentConstraints(ValueError):
-    """Hard constraints that cannot all be satisfied; ``witness`` has the answers that prove it.
-
-    Parameters
-    ----------
-    message : str
-        One line: what contradicts what, and the way out.
-    witness : tuple of int, default=()
-        Positions, in ``constraints.answers()``, of the answers that together prove it.
-
-    Examples
-    --------
-    >>> from likewise import COPKMeans, Constraints, InconsistentConstraints
-    >>> answers = Constraints(3, must_link=[(0, 1)], cannot_link=[(0, 1)])
-    >>> try:
-    ...     COPKMeans(2).fit([[0.0], [1.0], [2.0]], constraints=answers)
-    ... except InconsistentConstraints as error:
-    ...     print(error.witness)
-    (1, 0)
-    """
-
-    def __init__(self, message: str, witness: tuple[int, ...] = ()):
-        super().__init__(message)
-        self.witness = witness
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One answer.
-
-    Attributes
-    ----------
-    kind : str
-        "must_link", "cannot_link", "odd_one_out", "closer" or "undecided".
-    points : tuple of int
-        The rows it refers to.
-    weight : float
-    annotator : str or None
-        Who gave it.
-    asked_at : datetime64 or None
-    """
-
-    kind: str
-    points: tuple[int, ...]
-    weight: float
-    annotator: str | None
-    asked_at: np.datetime64 | None
+from likewise.constraints.table import KINDS, N_PAIR_KINDS, NO_ROW, Answer, AnswerTable
 
 
 class Constraints:
@@ -141,24 +87,11 @@ class Constraints:
         asked_at=None,
         ids=None,
     ):
-        ids = tables.check_ids(ids, None)
-        n_samples = tables.check_n_samples(n_samples, ids)
-        given = dict(zip(KINDS, (must_link, cannot_link, odd_one_out, closer, undecided)))
-        blocks = [tables.as_points(kind, points) for kind, points in given.items()]
-        codes = np.repeat(np.arange(len(KINDS), dtype=np.int8), [len(block) for block in blocks])
-        points = np.concatenate(blocks)
-        starts = np.cumsum([0] + [len(block) for block in blocks])
-
-        def name(i: int) -> str:
-            return f"{KINDS[codes[i]]}[{i - starts[codes[i]]}]"
-
-        tables.check_points(codes, points, n_samples, name)
-        table = AnswerTable(
-            codes,
-            points,
-            tables.check_weights(weights, len(codes), name),
-            tables.check_annotators(annotators, len(codes)),
-            tables.check_times(asked_at, len(codes), name),
+        ids = table_checks.check_ids(ids, None)
+        n_samples = table_checks.check_n_samples(n_samples, ids)
+        by_kind = dict(zip(KINDS, (must_link, cannot_link, odd_one_out, closer, undecided)))
+        table = table_checks.from_arrays(
+            by_kind, n_samples, weights=weights, annotators=annotators, asked_at=asked_at
         )
         self._freeze(n_samples, table, ids)
 
@@ -227,27 +160,27 @@ class Constraints:
     @property
     def must_link(self) -> np.ndarray:
         """(n, 2) row numbers."""
-        return self._points("must_link")
+        return self._table.points_of_kind("must_link")
 
     @property
     def cannot_link(self) -> np.ndarray:
         """(n, 2) row numbers."""
-        return self._points("cannot_link")
+        return self._table.points_of_kind("cannot_link")
 
     @property
     def odd_one_out(self) -> np.ndarray:
         """(n, 3) row numbers, the odd one last."""
-        return self._points("odd_one_out")
+        return self._table.points_of_kind("odd_one_out")
 
     @property
     def closer(self) -> np.ndarray:
         """(n, 3) row numbers: the second is closer to the first than the third is."""
-        return self._points("closer")
+        return self._table.points_of_kind("closer")
 
     @property
     def undecided(self) -> np.ndarray:
         """(n, 3) row numbers."""
-        return self._points("undecided")
+        return self._table.points_of_kind("undecided")
 
     @property
     def weights(self) -> np.ndarray:
@@ -276,20 +209,11 @@ class Constraints:
 
     def answer(self, position: int) -> Answer:
         """The answer at a position in ``answers()``."""
-        table = self._table
-        annotator = None if table.annotators is None else str(table.annotators[position]) or None
-        asked_at = None if table.asked_at is None else table.asked_at[position]
-        return Answer(
-            KINDS[table.codes[position]],
-            self.points_of(position),
-            float(table.weights[position]),
-            annotator,
-            None if asked_at is None or np.isnat(asked_at) else asked_at,
-        )
+        return self._table.answer(position)
 
     def points_of(self, position: int) -> tuple[int, ...]:
         """The rows that one answer refers to."""
-        return tuple(int(row) for row in self._table.points[position] if row != NO_ROW)
+        return self._table.rows_of(position)
 
     def positions(self, *kinds: str) -> np.ndarray:
         """Where the answers of these kinds stand among all, ascending."""
@@ -329,13 +253,6 @@ class Constraints:
         names = ", ".join(self.row_name(row) for row in self.points_of(position))
         return f"{KINDS[code]}[{index}] = ({names})"
 
-    def _points(self, kind: str) -> np.ndarray:
-        code = KINDS.index(kind)
-        width = 2 if code < N_PAIR_KINDS else 3
-        points = self._table.points[self._table.codes == code, :width]
-        points.flags.writeable = False
-        return points
-
     # What the answers imply
 
     def closure(self) -> Closure:
@@ -354,38 +271,23 @@ class Constraints:
 
     def subset(self, mask) -> "Constraints":
         """The answers that a mask or an array of positions picks, in that order."""
-        picked = tables.as_picked("mask", mask, self.n_answers, "answers")
+        picked = table_checks.as_picked("mask", mask, self.n_answers, "answers")
         return self._of(self.n_samples, tables.take(self._table, picked), self.ids)
 
     def restrict(self, rows) -> "Constraints":
         """The answers about these rows alone, a mask or row numbers, renumbered to X[rows]."""
-        rows = tables.as_picked("rows", rows, self.n_samples, "rows")
-        new_number = np.full(self.n_samples + 1, NO_ROW)  # the last is for NO_ROW itself
-        new_number[rows] = np.arange(len(rows))
-        for i in np.flatnonzero(new_number[rows] != np.arange(len(rows)))[:1]:
-            raise ValueError(
-                f"rows[{i}] = {rows[i]} is also rows[{new_number[rows[i]]}]: its answers would be "
-                "about both. Name each row once."
-            )
-        points = new_number[self._table.points]
-        kept = ((points != NO_ROW) | (self._table.points == NO_ROW)).all(axis=1)
-        table = self.subset(kept)._table._replace(points=points[kept])
+        rows = table_checks.as_picked("rows", rows, self.n_samples, "rows")
+        table = tables.renumber(self._table, rows, self.n_samples)
         return self._of(len(rows), table, None if self.ids is None else self.ids[rows])
 
     def with_rows(self, n_samples: int, ids=None) -> "Constraints":
         """The same answers about a longer X, whose first rows are those of this one."""
-        n_samples = tables.check_n_samples(n_samples, None)
+        n_samples = table_checks.check_n_samples(n_samples, None)
         if n_samples < self.n_samples:
             raise ValueError(
                 f"with_rows({n_samples}) is fewer than {self.n_samples}. Use restrict()."
             )
-        new_ids = tables.check_ids(ids, n_samples)
-        if self.ids is not None:
-            if new_ids is None and n_samples > self.n_samples:
-                raise ValueError("with_rows() needs ids for the new rows, since the old have them.")
-            new_ids = self.ids if new_ids is None else new_ids
-            if not np.array_equal(new_ids[: self.n_samples], self.ids):
-                raise ValueError("with_rows(): the first ids must be the existing ones.")
+        new_ids = table_checks.extend_ids(self.ids, ids, self.n_samples, n_samples)
         return self._of(n_samples, self._table, new_ids)
 
     def split(self, train_share: float = 0.8, *, random_state=None) -> Split:
@@ -405,15 +307,11 @@ class Constraints:
         Split
             Unpacks as ``fit_part, held_out``.
         """
-        if not 0 <= train_share <= 1:
-            raise ValueError(f"train_share={train_share} must lie between 0 and 1.")
-        return splitting.split_once(self, train_share, check_random_state(random_state))
+        return splitting.split_once(self, train_share, random_state)
 
     def folds(self, n_splits: int, *, random_state=None) -> Iterator[Split]:
         """``n_splits`` splits; each question is held out in one of them."""
-        if n_splits < 2:
-            raise ValueError(f"n_splits={n_splits} must be at least 2.")
-        return splitting.deal_questions(self, n_splits, check_random_state(random_state))
+        return splitting.deal_questions(self, n_splits, random_state)
 
     def row_folds(self, n_splits: int, *, random_state=None) -> Iterator[Split]:
         """``n_splits`` splits by rows: answers about one part of them, and about none of that part.
@@ -421,10 +319,7 @@ class Constraints:
         Held-out answers refer to rows that the fit part has never seen. Answers about rows of both
         kinds are in neither, so it takes many answers: of pairs one in ``n_splits`` is held out.
         """
-        if n_splits < 2:
-            raise ValueError(f"n_splits={n_splits} must be at least 2.")
-        rng = check_random_state(random_state)
-        return splitting.deal_rows(self, self._table.points, n_splits, rng)
+        return splitting.deal_rows(self, self._table.points, n_splits, random_state)
 
     def questions(self) -> np.ndarray:
         """(n_answers,) the question that each answer belongs to: its rows, in any order."""
@@ -479,22 +374,10 @@ class Constraints:
         >>> Constraints.from_labels([0, 0, 0, 1, 1], n_must_link=2, n_odd_one_out=3, random_state=0)
         <Constraints on 5 rows: 2 must_link, 3 odd_one_out>
         """
-        if not 0 <= noise <= 1:
-            raise ValueError(f"noise={noise} must lie between 0 and 1.")
         counts = (n_must_link, n_cannot_link, n_odd_one_out, n_closer, n_undecided, n_pairs)
-        if all(count is None for count in counts):
-            raise ValueError(
-                "from_labels(y) needs the number of answers to draw. Try n_pairs=100, or "
-                "from_partial_labels(y) for all that the labels say."
-            )
         classes = labels.check_all_labelled(y)
-        rng = check_random_state(random_state)
-        codes, points = label_draws.draw_answers(
-            classes, [count or 0 for count in counts], noise, rng
-        )
-        return cls._of(
-            len(classes), AnswerTable(codes, points, np.ones(len(codes)), None, None), None
-        )
+        table = label_draws.draw_answers(classes, counts, noise, random_state)
+        return cls._of(len(classes), table, None)
 
     @classmethod
     def from_partial_labels(cls, y) -> "Constraints":
@@ -533,23 +416,11 @@ class Constraints:
         ids : array-like of shape (n_samples,), default=None
             The name of each row of X; a, b, c are then names.
         """
-        import narwhals.stable.v1 as nw
+        return cls._from_columns(*io.read_frame(frame), n_samples, ids)
 
-        frame = nw.from_native(frame, eager_only=True)
-        columns = {name: frame.get_column(name).to_list() for name in frame.columns}
-        return cls._from_columns(columns, lambda i: f"row {i} of the frame", n_samples, ids)
-
-    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas"):
+    def to_frame(self, backend: io.Backend = "pandas"):
         """The answers as a dataframe; ``backend`` is "pandas", "polars" or "pyarrow"."""
-        import narwhals.stable.v1 as nw
-
-        if backend not in BACKENDS:
-            raise ValueError(f"backend={backend!r} is unknown. Use one of {', '.join(BACKENDS)}.")
-        columns = tables.to_columns(self._table, self.ids)
-        try:
-            return nw.from_dict(columns, backend=backend).to_native()
-        except ModuleNotFoundError:
-            raise ImportError(f"{backend} is not installed: pip install {backend}.") from None
+        return io.write_frame(tables.to_columns(self._table, self.ids), backend)
 
     @classmethod
     def read(cls, path, *, n_samples: int | None = None, ids=None) -> "Constraints":
@@ -558,8 +429,7 @@ class Constraints:
         A malformed line is an error with its number, and then nothing is read. Parameters as in
         ``from_frame``.
         """
-        columns, place = io.read_columns(path)
-        return cls._from_columns(columns, place, n_samples, ids)
+        return cls._from_columns(*io.read_columns(path), n_samples, ids)
 
     def write(self, path) -> None:
         """Write an answer file, by id when the rows have ids; its extension gives the format."""
@@ -567,9 +437,9 @@ class Constraints:
 
     @classmethod
     def _from_columns(cls, columns, place, n_samples, ids) -> "Constraints":
-        ids = tables.check_ids(ids, None)
-        n_samples = tables.check_n_samples(n_samples, ids)
-        return cls._of(n_samples, tables.from_columns(columns, n_samples, ids, place), ids)
+        ids = table_checks.check_ids(ids, None)
+        n_samples = table_checks.check_n_samples(n_samples, ids)
+        return cls._of(n_samples, table_checks.from_columns(columns, n_samples, ids, place), ids)
 
 
 def _rebuild(n_samples, columns, ids) -> Constraints:
