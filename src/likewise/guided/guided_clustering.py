@@ -39,9 +39,9 @@ from likewise.guided.outcome import (
 from likewise.guided.preparation import PREPARATIONS, fit_reducer, fit_scaler, preparation_map
 from likewise.guided.spaces import Choice, choose_space
 from likewise.kernels import sq_distances
-from likewise.maps import ChainedMap, Map, as_map, by_map
+from likewise.maps import ChainedMap, Map, as_map, by_map, from_device, on_device
 from likewise.numerics.rows import sample_rows
-from likewise.scale import Blocks, as_blocks, is_blockwise, nearest_centers
+from likewise.scale import Blocks, as_blocks, is_blockwise, mapped, nearest_centers
 
 TRIAL_ROWS = 600  # rows that candidates are tried on, beside those that answers touch
 TRIAL_ANSWERS = 500  # drawn at random to choose by, if there are more
@@ -75,6 +75,9 @@ class GuidedClustering(
     n_jobs : int, default=None
         How many spaces are tried, or blocks of rows processed, at the same time, through joblib;
         None means 1, -1 all cores.
+    device : str, default=None
+        Map blocks of rows on a device of torch's, such as "cuda": in ``predict``,
+        ``predict_proba``, and in ``fit`` beyond 10,000 rows. Learning itself stays on the CPU.
 
     Attributes
     ----------
@@ -150,6 +153,7 @@ class GuidedClustering(
         n_init=10,
         random_state=None,
         n_jobs=None,
+        device=None,
     ):
         self.n_clusters = n_clusters
         self.learner = learner
@@ -157,6 +161,7 @@ class GuidedClustering(
         self.n_init = n_init
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
 
     def fit(self, X, y=None, *, constraints=None):
         """Choose a space by the answers, and cluster the rows in it.
@@ -176,8 +181,8 @@ class GuidedClustering(
         self : GuidedClustering
         """
         self._check_settings()
-        is_given_in_blocks = is_blockwise(X)
-        X = as_blocks(X if is_given_in_blocks else by_map.validate(self, X, reset=True))
+        in_memory = None if is_blockwise(X) else by_map.validate(self, X, reset=True)
+        X = as_blocks(X if in_memory is None else in_memory)
         answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
         seed = self.random_state
         if not isinstance(seed, (int, np.integer)):  # a number is kept: k-means alone starts alike
@@ -185,9 +190,10 @@ class GuidedClustering(
         if self.n_clusters != "auto":
             check_enough_rows(self.n_clusters, X.shape[0])
         rows = sample_rows(X.shape[0], FIT_ROWS, answers.touched_rows(), seed)
-        X_rows = X.take(rows, n_jobs=self.n_jobs)
-        if is_given_in_blocks:
-            X_rows = by_map.validate(self, X_rows, reset=True)
+        if in_memory is None:
+            X_rows = by_map.validate(self, X.take(rows, n_jobs=self.n_jobs), reset=True)
+        else:
+            X_rows = in_memory if len(rows) == X.shape[0] else in_memory[rows]
         self.scaler_, why_prepared = fit_scaler(X_rows, self.preparation)
         self.reducer_ = fit_reducer(X_rows, seed)
         prepared = preparation_map(self.scaler_, self.reducer_, X.shape[1])
@@ -290,7 +296,7 @@ class GuidedClustering(
         """
         check_is_fitted(self)
         X = as_blocks(X if is_blockwise(X) else by_map.validate(self, X, reset=False))
-        Z = X.map(self.map_.transform, self._n_features_out)
+        Z = mapped(self.map_, X, device=self.device).map(from_device, self._n_features_out)
         if self.anchors_ is None or self.anchor_memberships_ is None:
             centers, sq_unit = self.cluster_centers_, self.membership_unit_
             share = partial(share_by_centers, centers=centers, sq_unit=sq_unit)
@@ -317,6 +323,8 @@ class GuidedClustering(
                 f"learner={self.learner!r} has no transform, so there is no space to cluster in. "
                 "Use a clusterer on its own."
             )
+        if self.device is not None:
+            on_device(np.empty(0), self.device)  # refused before the work if it is not there
 
     def _cluster_in_space(self, X, answers: Constraints, seed: int) -> Outcome:
         """k-means in the space that held-out answers choose, again without the doubtful ones."""
@@ -360,7 +368,7 @@ class GuidedClustering(
 
     def _nearest(self, X: Blocks, centers: np.ndarray, map_rows: Map) -> np.ndarray:
         """The nearest center (n,) of rows mapped block by block."""
-        Z = X.map(map_rows.transform, centers.shape[1])
+        Z = mapped(map_rows, X, device=self.device)
         return nearest_centers(Z, centers, n_jobs=self.n_jobs).labels.astype(np.int64)
 
     def _choose(self, X, answers: Constraints, seed: int) -> "Choice":

@@ -6,7 +6,7 @@ from likewise.maps.diffusion_map import DiffusionMap, diffusion_map
 from likewise.maps.landmark_map import MAX_PASSES, LandmarkMap
 from likewise.maps.linear_map import LinearMap
 from likewise.maps.map import Map
-from likewise.maps.map_devices import find_device
+from likewise.maps.map_devices import find_device, from_device, on_device
 from likewise.maps.neighbor_map import NeighborMap
 from likewise.maps.nystrom_map import NystromMap, nystrom_map
 
@@ -24,5 +24,7 @@ __all__ = [
     "by_map",
     "diffusion_map",
     "find_device",
+    "from_device",
     "nystrom_map",
+    "on_device",
 ]

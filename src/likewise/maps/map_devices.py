@@ -1,6 +1,6 @@
-"""Maps and kernels in another array library, on another device: their arrays moved, once each.
+"""Rows, maps and kernels in another array library, on another device.
 
-A record is moved field by field, and an array that stands in two places (landmarks that are also
+Arrays are moved once each: a record is moved field by field, and an array that stands in two places (landmarks that are also
 the rows of their kernel) is one array afterwards too. Which library, device and float type is said
 by example: rows that are there already.
 """
@@ -58,9 +58,35 @@ def find_device(torch, named):
     return device
 
 
+def import_torch():
+    """torch, or the line that installs it."""
+    try:
+        import torch
+    except ImportError:
+        raise ImportError("torch is not installed. Try: pip install 'likewise[deep]'") from None
+    return torch
+
+
+def on_device(rows, device):
+    """Rows as a tensor there; whole numbers become float64."""
+    torch = import_torch()
+    device = find_device(torch, device)
+    if is_array_elsewhere(rows):
+        return to_device(rows, device)
+    if not isinstance(rows, np.ndarray):
+        raise TypeError("A device takes dense rows; these are sparse. Leave device out.")
+    rows = rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
+    return torch.as_tensor(np.ascontiguousarray(rows)).to(device)
+
+
+def from_device(rows):
+    """A tensor as an ndarray here; an ndarray as it is."""
+    return np.asarray(to_device(rows, "cpu")) if is_array_elsewhere(rows) else rows
+
+
 def _move_array(array, rows, in_double: bool):
     if not is_array_elsewhere(rows):
-        return np.asarray(to_device(array, "cpu")) if is_array_elsewhere(array) else array
+        return from_device(array)
     xp = array_namespace(rows)
     if not is_array_elsewhere(array):
         array = np.ascontiguousarray(array)

@@ -22,10 +22,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from likewise.cluster import check_enough_rows
 from likewise.constraints import fit_and_label, refuse_answers_as_y
+from likewise.maps import from_device, on_device
 from likewise.numerics.array_library import is_array_elsewhere
 from likewise.numerics.rows import sample_rows, validate_rows
 from likewise.scale.blocks import Blocks, as_blocks, is_blockwise
-from likewise.scale.device import from_device, on_device
 from likewise.scale.learning import N_ROWS
 
 

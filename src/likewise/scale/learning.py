@@ -21,11 +21,10 @@ from likewise.constraints import check_constraints
 from likewise.evaluation import fit_keywords
 from likewise.files.atomic_file import replacing
 from likewise.files.row_file import write_npy_header
-from likewise.maps import Map, as_map
+from likewise.maps import Map, as_map, from_device, on_device
 from likewise.numerics.array_library import is_array_elsewhere
 from likewise.numerics.rows import sample_rows
 from likewise.scale.blocks import Blocks, as_blocks, as_it_is, is_dask
-from likewise.scale.device import from_device, on_device
 from likewise.scale.on_dask import import_dask
 
 N_ROWS = 10_000  # that are learned from

@@ -25,6 +25,7 @@ from likewise import (
     scale,
 )
 from likewise.datasets import load_wine
+from likewise.maps import on_device
 
 torch = pytest.importorskip("torch", reason="torch is not installed (extra deep)")
 gpu = pytest.param(
@@ -102,6 +103,33 @@ def test_a_pipeline_of_scikit_learn_s_and_ours_is_mapped_on_a_device(wine, devic
     pipeline.fit(X, itml__constraints=answers.subset(answers.positions("must_link")))
     found = scale.transform(pipeline, X, device=device)
     assert_allclose(found, pipeline.transform(X), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("learner", ["auto", ITML(random_state=0)], ids=["groups", "space"])
+def test_guided_clustering_maps_blocks_on_its_device(wine, monkeypatch, device, learner):
+    monkeypatch.setattr("likewise.guided.guided_clustering.FIT_ROWS", 100)
+    X, y = wine[0], load_wine().y
+    answers = Constraints.from_partial_labels(np.where(np.arange(len(y)) % 6, -1, y))
+    here = GuidedClustering(3, learner=learner, random_state=0).fit(X, constraints=answers)
+    assert (here.anchors_ is not None) == (learner == "auto")
+    moved = []
+    monkeypatch.setattr(
+        "likewise.scale.learning.on_device",
+        lambda rows, device: moved.append(len(rows)) or on_device(rows, device),
+    )
+    there = GuidedClustering(3, learner=learner, device=device, random_state=0)
+    assert_array_equal(there.fit(X, constraints=answers).labels_, here.labels_)
+    assert sum(moved) == 2 * len(X)  # into the space, and as prepared: for the report
+    moved.clear()
+    assert_array_equal(there.predict(X), here.predict(X))
+    assert_allclose(there.predict_proba(X), here.predict_proba(X), atol=1e-6)
+    assert sum(moved) == 2 * len(X)
+
+
+def test_guided_clustering_refuses_an_unknown_device_before_the_work():
+    with pytest.raises(ValueError, match="torch does not recognize device='gpu'"):
+        GuidedClustering(device="gpu").fit(None)
 
 
 @pytest.mark.parametrize("device", DEVICES)
