@@ -1,8 +1,8 @@
 """Rows, maps and kernels in another array library, on another device.
 
-Arrays are moved once each: a record is moved field by field, and an array that stands in two places (landmarks that are also
-the rows of their kernel) is one array afterwards too. Which library, device and float type is said
-by example: rows that are there already.
+Each array is moved once: a record goes field by field, and an array that stands in two places
+(landmarks that are also the rows of their kernel) is one array afterwards too. Rows that are there
+already give the library, the device and the float type.
 """
 
 import dataclasses
