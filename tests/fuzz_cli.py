@@ -173,7 +173,7 @@ def draw_answers(rng, folder: Path, known: list[str]) -> Path:
         if len(known) >= 3:
             rows = [known[i] for i in rng.choice(len(known), 3, replace=False)]
         weight = pick(rng, ("", "", "1", "0", "2.5", "1e300"))
-        cells.append([kind, *rows[:width], *[""] * (3 - width), weight, "ann", ""])
+        cells.append([kind, *rows[:width], *[""] * (3 - width), weight, "ann", "", "s1", "2"])
     names = list(COLUMNS)
     damage_cells(rng, names, cells)
     ending = pick(rng, ("csv",) * 10 + ("jsonl",) * 5 + ("parquet",) * 5 + ("xls",))

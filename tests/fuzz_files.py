@@ -105,6 +105,8 @@ def make_seeds(folder: Path) -> list[tuple[str, bytes]]:
         weights=[2.0, 0.5],
         annotators=["ann", ""],
         asked_at=["2026-01-31T12:00:00", None],
+        screens=["s1", ""],
+        seconds=[2.5, None],
     )
     numbered = Constraints(N_ROWS, cannot_link=[(0, 1), (4, 5)], closer=[(1, 2, 3)])
     seeds = []

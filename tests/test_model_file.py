@@ -275,6 +275,8 @@ def test_answers_come_back_in_their_order(holder, tmp_path):
         weights=[0.5, 2],
         annotators=["ann", ""],
         asked_at=["2020-01-01T10:00", None],
+        screens=["s1", ""],
+        seconds=[2.5, None],
         ids=["x", "y", "z"],
     )
     for answers in (mixed, full, Constraints(4)):

@@ -275,7 +275,7 @@ def _encode_csr(value, where, arrays):
 def _encode_constraints(value, where, arrays):
     positions = np.concatenate([value.positions(kind) for kind in _KINDS_OF_ANSWERS])
     said = {kind: getattr(value, kind) for kind in _KINDS_OF_ANSWERS}
-    for column in ("weights", "annotators", "asked_at"):
+    for column in ("weights", "annotators", "asked_at", "screens", "seconds"):
         given = getattr(value, column)
         said[column] = None if given is None else given[positions]
     said |= {"n_samples": value.n_samples, "ids": value.ids}

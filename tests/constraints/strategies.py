@@ -28,5 +28,7 @@ def draw_constraints(rng: np.random.RandomState, max_rows: int = 12, max_answers
         weights=rng.rand(m) * 10 ** rng.uniform(-20, 20) if rng.rand() < 0.5 else None,
         annotators=rng.choice(names, size=m) if rng.rand() < 0.5 else None,
         asked_at=list(rng.choice(times, size=m)) if rng.rand() < 0.5 else None,
+        screens=rng.choice(["", "s1", "s2", "s, 3"], size=m) if rng.rand() < 0.5 else None,
+        seconds=rng.choice([np.nan, 0.0, 1.25], size=m) if rng.rand() < 0.5 else None,
         ids=ids,
     )

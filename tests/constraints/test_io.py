@@ -43,12 +43,14 @@ def test_the_columns_of_a_file_are_the_documented_ones(tmp_path):
         weights=[1, 0.5],
         annotators=["ann", ""],
         asked_at=["2026-01-31T12:00:00Z", None],
+        screens=["s1", ""],
+        seconds=[2.5, None],
     )
     c.write(tmp_path / "answers.csv")
     assert (tmp_path / "answers.csv").read_text() == (
-        "kind,a,b,c,weight,annotator,asked_at\n"
-        "must_link,x,y,,1.0,ann,2026-01-31T12:00:00\n"
-        "odd_one_out,x,y,z,0.5,,\n"
+        "kind,a,b,c,weight,annotator,asked_at,screen,seconds\n"
+        "must_link,x,y,,1.0,ann,2026-01-31T12:00:00,s1,2.5\n"
+        "odd_one_out,x,y,z,0.5,,,,\n"
     )
     c.write(tmp_path / "answers.jsonl")
     first, second = map(json.loads, (tmp_path / "answers.jsonl").read_text().splitlines())
@@ -59,6 +61,8 @@ def test_the_columns_of_a_file_are_the_documented_ones(tmp_path):
         "weight": 1.0,
         "annotator": "ann",
         "asked_at": "2026-01-31T12:00:00",
+        "screen": "s1",
+        "seconds": 2.5,
     }
     assert second == {"kind": "odd_one_out", "a": "x", "b": "y", "c": "z", "weight": 0.5}
 
@@ -87,6 +91,8 @@ def test_few_columns_are_enough_and_blank_lines_do_not_count(tmp_path):
         ("kind,a,b,weight\nmust_link,0,1,heavy\n", "line 2: must_link has the weight 'heavy'"),
         ("kind,a,b,weight\nmust_link,0,1,nan\n", "line 2: must_link has the weight nan"),
         ("kind,a,b,asked_at\nmust_link,0,1,noon\n", "line 2: must_link was asked at 'noon'"),
+        ("kind,a,b,seconds\nmust_link,0,1,-2\n", "line 2: must_link took '-2' seconds"),
+        ("kind,a,b,seconds\nmust_link,0,1,soon\n", "line 2: must_link took 'soon' seconds"),
         ('kind,a,b\nmust_link,"0,1\n', "line 2"),
         ("kind,a,b\nmust_link,0,99999999999999999999\n", "line 2: b = "),
         ("kind,a,b\nmust_link,0,1_0\n", "line 2: b = '1_0' is not a row number"),

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from likewise.constraints import Constraints
 from tests.constraints.strategies import draw_constraints
@@ -52,6 +53,26 @@ def test_each_question_is_held_out_once():
     c = Constraints.from_labels(np.arange(40) % 8, n_odd_one_out=30, random_state=0)
     held_out = [answer for _, part in c.folds(5, random_state=1) for answer in part.answers()]
     assert sorted(a.points for a in held_out) == sorted(a.points for a in c.answers())
+
+
+@given(st.integers(0, 10_000))
+def test_answers_from_one_screen_stay_on_one_side(seed):
+    constraints = draw_constraints(np.random.RandomState(seed))
+    questions, screens = constraints.questions(), constraints.screens
+    if screens is not None:
+        for name in set(screens) - {""}:
+            assert len(set(questions[screens == name])) == 1
+
+
+def test_screens_by_hand():
+    answers = Constraints(
+        6,
+        must_link=[(0, 1), (0, 2), (3, 4), (1, 0), (4, 5)],
+        screens=["s", "s", "", "t", ""],
+    )
+    assert_array_equal(answers.questions(), [0, 0, 1, 0, 2])  # (1, 0) repeats (0, 1)
+    for split in answers.folds(3, random_state=0):
+        assert sorted(split.held_out_at.tolist()) in ([0, 1, 3], [2], [4])
 
 
 def test_a_split_is_the_same_under_the_same_seed_and_unpacks_in_two():

@@ -24,8 +24,8 @@ def commands() -> None:
     Your data:   likewise cluster data.csv -c answers.csv -k 10 --report report.html
 
     An answer file has one answer per line, with the columns kind, a, b, c (and optionally weight,
-    annotator, asked_at). kind is must_link, cannot_link, odd_one_out, closer or undecided; a, b, c
-    are row numbers starting at 0, or IDs.
+    annotator, asked_at, screen, seconds). kind is must_link, cannot_link, odd_one_out, closer or
+    undecided; a, b, c are row numbers starting at 0, or IDs.
 
     \b
       kind,a,b,c

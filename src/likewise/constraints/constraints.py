@@ -49,6 +49,11 @@ class Constraints:
         Who gave each answer; "" where unknown.
     asked_at : array-like of shape (n_answers,), default=None
         When, as datetimes or ISO 8601 text; kept in UTC.
+    screens : array-like of shape (n_answers,), default=None
+        A name for the look that each answer came from, "" where unknown. Answers of one look are
+        not independent: ``split`` keeps them together.
+    seconds : array-like of shape (n_answers,), default=None
+        How long that look took; NaN where unknown.
     ids : array-like of shape (n_samples,), default=None
         A name for each row, used in files, frames and messages.
 
@@ -85,13 +90,21 @@ class Constraints:
         weights=None,
         annotators=None,
         asked_at=None,
+        screens=None,
+        seconds=None,
         ids=None,
     ):
         ids = table_checks.check_ids(ids, None)
         n_samples = table_checks.check_n_samples(n_samples, ids)
         by_kind = dict(zip(KINDS, (must_link, cannot_link, odd_one_out, closer, undecided)))
         table = table_checks.from_arrays(
-            by_kind, n_samples, weights=weights, annotators=annotators, asked_at=asked_at
+            by_kind,
+            n_samples,
+            weights=weights,
+            annotators=annotators,
+            asked_at=asked_at,
+            screens=screens,
+            seconds=seconds,
         )
         self._freeze(n_samples, table, ids)
 
@@ -198,6 +211,16 @@ class Constraints:
         return self._table.asked_at
 
     @property
+    def screens(self) -> np.ndarray | None:
+        """(n_answers,) the look that each answer came from, "" where unknown; None without any."""
+        return self._table.screens
+
+    @property
+    def seconds(self) -> np.ndarray | None:
+        """(n_answers,) how long that look took, NaN where unknown; None when no time is known."""
+        return self._table.seconds
+
+    @property
     def kinds(self) -> np.ndarray:
         """(n_answers,) the kind of each answer, as text."""
         return np.array(KINDS)[self._table.codes]
@@ -293,7 +316,8 @@ class Constraints:
     def split(self, train_share: float = 0.8, *, random_state=None) -> Split:
         """Answers to fit, and answers to judge by that the first do not imply.
 
-        Repeats of a question, whatever the answers, stay on one side. Held-out answers that follow
+        Repeats of a question, whatever the answers, and answers from one screen stay on one side.
+        Held-out answers that follow
         from the pairs of the fit part are dropped and counted.
 
         Parameters
@@ -322,8 +346,11 @@ class Constraints:
         return splitting.deal_rows(self, self._table.points, n_splits, random_state)
 
     def questions(self) -> np.ndarray:
-        """(n_answers,) the question that each answer belongs to: its rows, in any order."""
-        return splitting.number_questions(self._table.points)
+        """(n_answers,) the question that each answer belongs to: its rows, in any order.
+
+        Answers from one screen are one question too.
+        """
+        return splitting.number_questions(self._table.points, self._table.screens)
 
     def implied_by(self, closure: Closure) -> np.ndarray:
         """(n_answers,) which answers the pairs of another set imply.
@@ -410,7 +437,7 @@ class Constraints:
         Parameters
         ----------
         frame : dataframe
-            Columns kind, a, b, and where needed c, weight, annotator, asked_at.
+            Columns kind, a, b, and where needed c, weight, annotator, asked_at, screen, seconds.
         n_samples : int, default=None
             Rows of X; a, b, c are then row numbers unless ``ids`` is given too.
         ids : array-like of shape (n_samples,), default=None

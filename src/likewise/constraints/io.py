@@ -121,7 +121,8 @@ def write_parquet(columns: Columns, path: Path) -> None:
     by_id = any(isinstance(cell, str) for cell in columns["a"])
     point = pyarrow.string() if by_id else pyarrow.int64()
     text = pyarrow.string()
-    types = [text, point, point, point, pyarrow.float64(), text, pyarrow.timestamp("us")]
+    number, time = pyarrow.float64(), pyarrow.timestamp("us")
+    types = [text, point, point, point, number, text, time, text, number]
     arrays = [pyarrow.array(cells, type=type_) for cells, type_ in zip(columns.values(), types)]
     with open(path, "wb") as file:
         parquet.write_table(pyarrow.table(arrays, names=list(columns)), file)

@@ -1,7 +1,8 @@
 """Answers to learn from, and answers to judge by that the first do not imply.
 
 By questions: repeats of a question (the same rows, in any order) stay on one side, whatever was
-answered, and held-out answers that follow from the pairs of the fit part are dropped and counted.
+answered, and so do answers from one screen, which are one look. Held-out answers that follow from
+the pairs of the fit part are dropped and counted.
 By rows: held-out answers refer to rows that the fit part has never seen.
 """
 
@@ -10,9 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
-from likewise.constraints.closure import Closure
+from likewise.constraints.closure import Closure, link_graph
 from likewise.constraints.table import NO_ROW
 
 if TYPE_CHECKING:
@@ -36,10 +38,19 @@ class Split:
         return iter((self.fit_part, self.held_out))
 
 
-def number_questions(points: np.ndarray) -> np.ndarray:
-    """(n_answers,) the question that each answer belongs to: its rows, in any order."""
+def number_questions(points: np.ndarray, screens: np.ndarray | None) -> np.ndarray:
+    """(n_answers,) the question of each answer: its rows, in any order, and those of its screen."""
     rows = np.sort(points, axis=1)
-    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+    questions = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+    if screens is None:
+        return questions
+    n_questions = questions.max(initial=-1) + 1
+    has_screen = screens != ""
+    names = np.unique(screens[has_screen], return_inverse=True)[1] + n_questions
+    links = np.column_stack([questions[has_screen], names])
+    n_nodes = links.max(initial=n_questions - 1) + 1
+    joined = connected_components(link_graph(links, n_nodes), directed=False)[1]
+    return np.unique(joined[questions], return_inverse=True)[1]
 
 
 def split_once(answers: "Constraints", share: float, random_state) -> Split:

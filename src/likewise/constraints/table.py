@@ -5,6 +5,8 @@
     weight      0 or a number between 1e-30 and 1e30, 1 when empty
     annotator   who gave it; may be empty
     asked_at    when, ISO 8601, kept in UTC; may be empty
+    screen      a name for the look that it came from; answers of one look are not independent
+    seconds     how long that look took; may be empty
 
 Here are tables whose answers have been checked; table_checks.py makes them.
 """
@@ -16,7 +18,7 @@ import numpy as np
 
 KINDS = ("must_link", "cannot_link", "odd_one_out", "closer", "undecided")
 N_PAIR_KINDS = 2  # the first two refer to two rows, the others to three
-COLUMNS = ("kind", "a", "b", "c", "weight", "annotator", "asked_at")
+COLUMNS = ("kind", "a", "b", "c", "weight", "annotator", "asked_at", "screen", "seconds")
 NO_ROW = -1  # in the third column of a pair
 
 
@@ -34,6 +36,10 @@ class Answer:
     annotator : str or None
         Who gave it.
     asked_at : datetime64 or None
+    screen : str or None
+        The look that it came from; answers of one look are not independent.
+    seconds : float or None
+        How long that look took.
     """
 
     kind: str
@@ -41,6 +47,8 @@ class Answer:
     weight: float
     annotator: str | None
     asked_at: np.datetime64 | None
+    screen: str | None = None
+    seconds: float | None = None
 
 
 class AnswerTable(NamedTuple):
@@ -49,16 +57,22 @@ class AnswerTable(NamedTuple):
     weights: np.ndarray  # (m,) float64
     annotators: np.ndarray | None  # (m,) str, "" where unknown
     asked_at: np.ndarray | None  # (m,) datetime64[us], NaT where unknown
+    screens: np.ndarray | None = None  # (m,) str, "" where unknown
+    seconds: np.ndarray | None = None  # (m,) float64, NaN where unknown
 
     def answer(self, position: int) -> Answer:
         annotator = None if self.annotators is None else str(self.annotators[position]) or None
         asked_at = None if self.asked_at is None else self.asked_at[position]
+        screen = None if self.screens is None else str(self.screens[position]) or None
+        seconds = np.nan if self.seconds is None else float(self.seconds[position])
         return Answer(
             KINDS[self.codes[position]],
             self.rows_of(position),
             float(self.weights[position]),
             annotator,
             None if asked_at is None or np.isnat(asked_at) else asked_at,
+            screen,
+            None if np.isnan(seconds) else seconds,
         )
 
     def rows_of(self, position: int) -> tuple[int, ...]:
@@ -81,16 +95,24 @@ def widen(points: np.ndarray) -> np.ndarray:
 
 
 def take(table: AnswerTable, picked: np.ndarray) -> AnswerTable:
-    """Some answers, without names or times at all where none is left."""
-    annotators = None if table.annotators is None else table.annotators[picked]
-    asked_at = None if table.asked_at is None else table.asked_at[picked]
+    """Some answers; a column in which nothing is known any more is left out."""
+
+    def picked_of(column: np.ndarray | None) -> np.ndarray | None:
+        if column is None or is_unknown(column[picked]).all():
+            return None
+        return column[picked]
+
     return AnswerTable(
         table.codes[picked],
         table.points[picked],
         table.weights[picked],
-        annotators if annotators is not None and (annotators != "").any() else None,
-        asked_at if asked_at is not None and not np.isnat(asked_at).all() else None,
+        *map(picked_of, table[3:]),
     )
+
+
+def is_unknown(column: np.ndarray) -> np.ndarray:
+    """Which cells of an optional column are empty: "", NaT or NaN."""
+    return column == "" if column.dtype.kind == "U" else np.isnan(column)
 
 
 def concatenate(first: AnswerTable, second: AnswerTable) -> AnswerTable:
@@ -111,6 +133,8 @@ def concatenate(first: AnswerTable, second: AnswerTable) -> AnswerTable:
         np.concatenate([first.weights, second.weights]),
         filled("annotators", ""),
         filled("asked_at", np.datetime64("NaT", "us")),
+        filled("screens", ""),
+        filled("seconds", np.nan),
     )
 
 
@@ -136,12 +160,15 @@ def to_columns(table: AnswerTable, ids: np.ndarray | None) -> dict[str, list]:
 
     n = len(table.codes)
     a, b, c = ([cell(row) for row in column] for column in table.points.T)
-    annotators = (
-        [None] * n if table.annotators is None else [str(x) or None for x in table.annotators]
+    annotators, screens = (
+        [None] * n if names is None else [str(x) or None for x in names]
+        for names in (table.annotators, table.screens)
     )
     asked_at = [None] * n if table.asked_at is None else [x.item() for x in table.asked_at]
+    taken = np.full(n, np.nan) if table.seconds is None else table.seconds
+    seconds = [None if np.isnan(x) else float(x) for x in taken]
     kinds = [KINDS[code] for code in table.codes]
-    cells = (kinds, a, b, c, table.weights.tolist(), annotators, asked_at)
+    cells = (kinds, a, b, c, table.weights.tolist(), annotators, asked_at, screens, seconds)
     return dict(zip(COLUMNS, cells))
 
 
@@ -149,4 +176,4 @@ def equal_arrays(a: np.ndarray | None, b: np.ndarray | None) -> bool:
     """Equal content, an unknown time equal to an unknown time."""
     if a is None or b is None:
         return a is b
-    return np.array_equal(a, b, equal_nan=a.dtype.kind == "M")
+    return np.array_equal(a, b, equal_nan=a.dtype.kind in "Mf")

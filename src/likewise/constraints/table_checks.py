@@ -23,7 +23,14 @@ Name = Callable[[int], str]
 
 
 def from_arrays(
-    answers_by_kind: dict[str, Any], n_samples: int, *, weights, annotators, asked_at
+    answers_by_kind: dict[str, Any],
+    n_samples: int,
+    *,
+    weights,
+    annotators,
+    asked_at,
+    screens,
+    seconds,
 ) -> AnswerTable:
     """Arrays of row numbers to a checked table, kind after kind."""
     blocks = [as_points(kind, answers) for kind, answers in answers_by_kind.items()]
@@ -34,9 +41,8 @@ def from_arrays(
     def name(i: int) -> str:
         return f"{KINDS[codes[i]]}[{i - starts[codes[i]]}]"
 
-    return _check_table(
-        codes, np.concatenate(blocks), n_samples, name, weights, annotators, asked_at
-    )
+    about = (weights, annotators, asked_at, screens, seconds)
+    return _check_table(codes, np.concatenate(blocks), n_samples, name, *about)
 
 
 def from_columns(
@@ -65,20 +71,30 @@ def from_columns(
         return f"{place(i)}: {KINDS[codes[i]]}"
 
     weights = [parse_weight(cell, name, i) for i, cell in enumerate(columns.get("weight") or [])]
-    about = (weights or None, columns.get("annotator"), columns.get("asked_at"))
-    return _check_table(codes, points, n_samples, name, *about)
+    others = (columns.get(column) for column in ("annotator", "asked_at", "screen", "seconds"))
+    return _check_table(codes, points, n_samples, name, weights or None, *others)
 
 
 def _check_table(
-    codes: np.ndarray, points: np.ndarray, n_samples: int, name: Name, weights, annotators, asked_at
+    codes: np.ndarray,
+    points: np.ndarray,
+    n_samples: int,
+    name: Name,
+    weights,
+    annotators,
+    asked_at,
+    screens,
+    seconds,
 ) -> AnswerTable:
     check_points(codes, points, n_samples, name)
     return AnswerTable(
         codes,
         points,
         check_weights(weights, len(codes), name),
-        check_annotators(annotators, len(codes)),
+        check_names("annotators", annotators, len(codes)),
         check_times(asked_at, len(codes), name),
+        check_names("screens", screens, len(codes)),
+        check_seconds(seconds, len(codes), name),
     )
 
 
@@ -184,15 +200,35 @@ def check_weights(weights: Any, n_answers: int, name: Name) -> np.ndarray:
     return weights
 
 
-def check_annotators(annotators: Any, n_answers: int) -> np.ndarray | None:
-    """Names as text, "" where unknown; None when nobody is named."""
-    if annotators is None:
+def check_names(column: str, names: Any, n_answers: int) -> np.ndarray | None:
+    """One text per answer, "" where unknown; None when none is known."""
+    if names is None:
         return None
-    names = ["" if is_missing(value) else str(decoded(value)) for value in annotators]
-    if len(names) != n_answers:
-        raise ValueError(f"annotators has {len(names)} names, but there are {n_answers} answers.")
-    check_text("annotators", names)
-    return np.array(names, dtype=str) if any(names) else None
+    texts = ["" if is_missing(value) else str(decoded(value)) for value in names]
+    if len(texts) != n_answers:
+        raise ValueError(f"{column} has {len(texts)} names, but there are {n_answers} answers.")
+    check_text(column, texts)
+    return np.array(texts, dtype=str) if any(texts) else None
+
+
+def check_seconds(seconds: Any, n_answers: int, name: Name) -> np.ndarray | None:
+    """How long each answer took, NaN where unknown; None when none is known."""
+    if seconds is None:
+        return None
+    if len(seconds) != n_answers:
+        raise ValueError(f"seconds has {len(seconds)} numbers, but there are {n_answers} answers.")
+    taken = np.array([parse_seconds(cell, name, i) for i, cell in enumerate(seconds)], dtype=float)
+    return None if np.isnan(taken).all() else taken
+
+
+def parse_seconds(cell: Any, name: Name, i: int) -> float:
+    try:
+        seconds = np.nan if is_missing(cell) else parse_number(cell)
+    except (TypeError, ValueError):
+        seconds = -1.0
+    if seconds < 0 or np.isinf(seconds):
+        raise ValueError(f"{name(i)} took {cell!r} seconds. It must be a finite number >= 0.")
+    return float(seconds)
 
 
 def check_times(asked_at: Any, n_answers: int, name: Name) -> np.ndarray | None:
