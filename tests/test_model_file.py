@@ -46,6 +46,7 @@ EXAMPLES = {
     "DeepConstrainedClustering": lambda cls: (
         pytest.importorskip("torch") and cls(3, encoder=(5, 2), training=QUICK, device="cpu")
     ),
+    "sklearn.OneHotEncoder": lambda cls: cls(handle_unknown="ignore", sparse_output=False),
     "sklearn.KMeans": lambda cls: cls(3, n_init=2, random_state=0),
     "sklearn.Pipeline": lambda cls: cls([("scale", StandardScaler()), ("cluster", KMeans(3))]),
 }
@@ -322,7 +323,7 @@ def own_kernel(A, B):
         (partial(kernels.rbf, np.eye(2)), r"Holder\.param is code"),
         (kernels.kernel_function(own_kernel, X), r"Holder\.param is code"),
         ({"start": [0, own_kernel]}, r"Holder\.param\['start'\]\[1\] is code"),
-        (np.float64, r"Holder\.param is code"),
+        (dict, r"Holder\.param is code"),
         (np.random.RandomState(0), r"Holder\.param is a random generator.* Use an int"),
         (np.random.default_rng(0), r"Holder\.param is a random generator"),
         (PCA(), r"Holder\.param is sklearn\.decomposition\._pca\.PCA, which is not among"),

@@ -59,7 +59,8 @@ PUBLIC_NAMES = {
     "references": ("citation",),
     "selection": ("next_questions", "select_constraints"),
 }
-_MORE_ROOMS = ("datasets", "deep", "kernels", "maps", "report", "scale")  # whose names stay in them
+# Rooms whose names stay in them.
+_MORE_ROOMS = ("datasets", "deep", "features", "kernels", "maps", "report", "scale")
 _PUBLIC_ROOMS = frozenset([*PUBLIC_NAMES, *_MORE_ROOMS])
 _ROOM_OF = {name: room for room, names in PUBLIC_NAMES.items() for name in names}
 

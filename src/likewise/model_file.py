@@ -7,6 +7,7 @@ everything else into its JSON document, as plain values or as a node `{"kind": .
     estimator   one of ESTIMATORS, by name, with `params` and `state`
     record      one of RECORDS (small frozen types of the package), with its `fields`
     function    one of FUNCTIONS (the package's own kernels), with the `settings` bound to it
+    dtype       of an array: a number type, by name
     constraints, array, fortran, strings, objects, masked, scalar, csr, tuple, dict, range, float
 
 Classes and functions are looked up in the three tables below and nowhere else. There is no pickle:
@@ -48,14 +49,18 @@ ESTIMATORS = {
     },
     "BlockKMeans": "likewise.scale.BlockKMeans",
     "DeepConstrainedClustering": "likewise.deep.DeepConstrainedClustering",
+    "TableFeatures": "likewise.features.TableFeatures",
     "sklearn.KMeans": "sklearn.cluster.KMeans",
+    "sklearn.OneHotEncoder": "sklearn.preprocessing.OneHotEncoder",
     "sklearn.Pipeline": "sklearn.pipeline.Pipeline",
+    "sklearn.SimpleImputer": "sklearn.impute.SimpleImputer",
     "sklearn.StandardScaler": "sklearn.preprocessing.StandardScaler",
     "sklearn.TruncatedSVD": "sklearn.decomposition.TruncatedSVD",
 }
 RECORDS = {
     "ChainedMap": "likewise.maps.ChainedMap",
     "DiffusionMap": "likewise.maps.DiffusionMap",
+    "FittedColumn": "likewise.features.column_encoders.FittedColumn",
     "GuidedReport": "likewise.guided.guided_report.GuidedReport",
     "LandmarkMap": "likewise.maps.LandmarkMap",
     "LinearMap": "likewise.maps.LinearMap",
@@ -64,6 +69,7 @@ RECORDS = {
     "NystromMap": "likewise.maps.NystromMap",
     "PivotedCholesky": "likewise.kernels.cholesky.PivotedCholesky",
     "SelfTuningGaussian": "likewise.kernels.gaussian.SelfTuningGaussian",
+    "TableColumn": "likewise.features.TableColumn",
     "TrainingPlan": "likewise.deep.training_plan.TrainingPlan",
     "TransformerMap": "likewise.maps.TransformerMap",
     "WeightedKernels": "likewise.kernel_learning.alignment.WeightedKernels",
@@ -79,6 +85,7 @@ FUNCTIONS = {
 
 # Parameters of the classes above that name a file or a folder: None in every model file.
 PATHS = ("checkpoint", "memory")
+NUMBER_TYPES = ("float64", "float32", "int64", "int32", "bool", "object")  # of arrays
 MAX_KEYS = 1000  # of a dict that are not text: numbers can be chosen to collide, texts cannot
 
 _NOT_STATE = "_metadata_request"  # how a pipeline routes arguments to fit: not part of the fit
@@ -240,6 +247,8 @@ def _encode(value: Any, where: str, arrays: dict[str, Any]) -> Any:
         }
     if isinstance(value, np.ndarray):
         return _encode_array(value, where, arrays)
+    if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.number)):
+        return {"kind": "dtype", "name": np.dtype(value).name, "is_class": isinstance(value, type)}
     if sparse.issparse(value):
         return _encode_csr(value, where, arrays)
     if isinstance(value, Constraints):
@@ -387,6 +396,11 @@ def _decode(node: Any, arrays: dict[str, np.ndarray], met: dict[str, Any]) -> An
             if wrong := _what_is_wrong_with(keys):
                 raise ValueError(f"a dict that {wrong}")
             return dict(zip(keys, values, strict=True))
+        case "dtype":
+            if node["name"] not in NUMBER_TYPES:
+                raise ValueError(f"an array type {node['name']!r}")
+            dtype = np.dtype(node["name"])
+            return dtype.type if node["is_class"] else dtype
         case "range":
             return range(*node["ends"])
         case "float":

@@ -10,7 +10,8 @@ from numpydoc.docscrape import NumpyDocString
 from docs.tools.tables import ROOT
 from likewise.references import bibliography, reference_keys
 
-PROMISED = tuple(f"likewise{room}" for room in ("", ".report", ".datasets", ".scale", ".deep"))
+ROOMS = ("", ".report", ".datasets", ".scale", ".deep", ".features")
+PROMISED = tuple(f"likewise{room}" for room in ROOMS)
 
 # Ours, or no method at all: there is no paper to name.
 NO_PAPER = {
@@ -36,7 +37,9 @@ NO_PAPER = {
     "likewise.kernels.rbf",
     "likewise.kernels.sq_distances",
 }
-NO_PAPER_ROOMS = tuple(f"likewise.{room}." for room in ("report", "datasets", "scale", "maps"))
+NO_PAPER_ROOMS = tuple(
+    f"likewise.{room}." for room in ("report", "datasets", "features", "scale", "maps")
+)
 
 
 def names_with_a_page():

@@ -1,0 +1,134 @@
+"""Tables as they come (pandas, polars, pyarrow, a dict, an array) as columns of cells."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import check_array
+
+from likewise.files.column_types import Place
+
+
+class CellTable(NamedTuple):
+    """The columns of a table as arrays of cells, and where each cell stands."""
+
+    columns: dict[str, np.ndarray]  # (n,) each, of numbers, dates or objects
+    n_rows: int
+    place: Callable[[str], Place]  # of a column: where the cell of row i stands
+    is_named: bool  # the columns have names of their own
+    decimal_comma: bool = False
+
+
+def is_frame(X) -> bool:
+    """Whether X is a dataframe, or a dict of columns."""
+    if issparse(X):  # some of them are dicts
+        return False
+    return isinstance(X, CellTable | Mapping) or hasattr(X, "columns") or _is_arrow(X)
+
+
+def cell_table(X) -> CellTable:
+    """The columns of X, each as an array of its cells; a frame is read through narwhals."""
+    if isinstance(X, CellTable):
+        return X
+    if isinstance(X, Mapping) and not issparse(X):
+        columns = {str(name): as_cells(cells) for name, cells in X.items()}
+        return _checked(columns, len(X), is_named=True)
+    if is_frame(X):
+        columns, n_columns = _frame_columns(X)
+        return _checked(columns, n_columns, is_named=True)
+    X = check_array(X, dtype=None, ensure_all_finite=False)
+    columns = {f"x{j}": as_cells(X[:, j]) for j in range(X.shape[1])}
+    return _checked(columns, X.shape[1], is_named=False)
+
+
+def as_cells(values) -> np.ndarray:
+    """One column (n,): numbers and dates as they are, anything else as objects."""
+    kind = getattr(getattr(values, "dtype", None), "kind", "O")
+    if kind in "biufmM" and np.ndim(values) == 1:  # an array, a series or an index
+        return np.asarray(values)
+    values = values.tolist() if hasattr(values, "tolist") else list(values)
+    cells = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):  # one by one: NumPy would unpack lists
+        cells[i] = value
+    return cells
+
+
+def take_rows(table: CellTable, rows: slice | np.ndarray) -> CellTable:
+    """Some rows of a table; places still refer to the whole."""
+    numbers = np.arange(table.n_rows)[rows]
+
+    def place_in(name: str) -> Place:
+        place = table.place(name)
+        return lambda i: place(int(numbers[i]))
+
+    columns = {name: cells[rows] for name, cells in table.columns.items()}
+    return table._replace(columns=columns, n_rows=len(numbers), place=place_in)
+
+
+def _checked(columns: dict[str, np.ndarray], n_columns: int, *, is_named: bool) -> CellTable:
+    if len(columns) < n_columns:
+        raise ValueError("Two columns have the same name. Rename one of them.")
+    if not columns:
+        raise ValueError("The table has 0 feature(s) (shape=(0, 0)): it has no columns.")
+    lengths = {name: len(cells) for name, cells in columns.items()}
+    n_rows = next(iter(lengths.values()))
+    for name, length in lengths.items():
+        if length != n_rows:
+            raise ValueError(
+                f"Column {name!r} has {length} cells, and {next(iter(lengths))!r} has {n_rows}. "
+                "Give every column one cell per row."
+            )
+    if not n_rows:
+        raise ValueError(
+            f"The table has columns and no rows: 0 sample(s) (shape=(0, {n_columns})) while a "
+            "minimum of 1 is required."
+        )
+
+    def place_in(name: str) -> Place:
+        return lambda i: f"column {name!r}, row {i}"
+
+    return CellTable(columns, n_rows, place_in, is_named)
+
+
+def _frame_columns(X) -> tuple[dict[str, np.ndarray], int]:
+    import narwhals.stable.v1 as nw
+
+    names = [str(name) for name in (X.column_names if _is_arrow(X) else X.columns)]
+    if len(set(names)) < len(names):
+        return {}, len(names)
+    try:
+        frame = nw.from_native(X, eager_only=True)
+    except TypeError:
+        raise TypeError(
+            f"A {type(X).__name__} is no table in memory. Pass a pandas, polars or pyarrow table, "
+            "or a dict of columns."
+        ) from None
+    native = frame.columns
+    return {
+        str(name): _series_cells(frame.get_column(key)) for name, key in zip(names, native)
+    }, len(names)
+
+
+def _series_cells(series: Any) -> np.ndarray:
+    import narwhals.stable.v1 as nw
+
+    kind = series.dtype
+    if kind.is_numeric() and not isinstance(kind, nw.Decimal):
+        if series.null_count():
+            return series.cast(nw.Float64()).to_numpy()
+        numbers = series.to_numpy()
+        return numbers if numbers.dtype.kind in "iuf" else numbers.astype(np.float64)
+    if isinstance(kind, nw.Boolean) and not series.null_count():
+        return series.to_numpy().astype(bool)
+    if isinstance(kind, nw.Datetime):
+        if kind.time_zone is not None:
+            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return series.to_numpy().astype("M8[us]")
+    if isinstance(kind, nw.Duration):
+        return series.to_numpy().astype("m8[us]")
+    return as_cells(series.to_list())
+
+
+def _is_arrow(X) -> bool:
+    return hasattr(X, "column_names") and hasattr(X, "to_pylist")
