@@ -7,7 +7,16 @@
     grid         which belong with the first one?     the numbers of those that do
     review       still one group?                     together, apart
 
-Each can also be answered "cant_tell". Rows are numbers of rows of X; while the next question is
+Each can also be answered "cant_tell". What a person does to clusters without being asked has the
+same form, and one answer:
+
+    merge        the groups shown are one             together
+    split        the groups shown are different       apart
+    pure         all these rows belong together       together
+    move         the row belongs with the first of    0
+                 the groups, not with the others
+
+Rows are numbers of rows of X; while the next question is
 chosen, they are positions among the rows that are thought about, and `at` translates them.
 """
 
@@ -21,6 +30,7 @@ KINDS = ("pair", "odd_one_out", "group", "grid", "review")
 CANT_TELL = "cant_tell"
 ANOTHER, NEW, NOWHERE = "another", "new", "nowhere"
 TOGETHER, APART = "together", "apart"
+ACTIONS = {"merge": TOGETHER, "split": APART, "pure": TOGETHER, "move": 0}  # and their one answer
 
 
 @dataclass(frozen=True)
@@ -29,7 +39,7 @@ class Question:
 
     Parameters
     ----------
-    kind : {"pair", "odd_one_out", "group", "grid", "review"}
+    kind : {"pair", "odd_one_out", "group", "grid", "review", "merge", "split", "pure", "move"}
     rows : tuple of int
         The rows asked about: two of a pair, three of which one is odd, the one that belongs to some
         group, or the first of a grid and then those beside it.
@@ -68,6 +78,37 @@ class Question:
             return tuple(combinations(sorted(self.rows), 2))
         return (tuple(sorted(self.rows)),)
 
+    @property
+    def offered(self) -> tuple:
+        """The answers to choose from; of a grid, the numbers that can be chosen."""
+        if self.kind in ACTIONS:
+            return (ACTIONS[self.kind],)
+        if self.kind == "odd_one_out":
+            return (0, 1, 2, CANT_TELL)
+        if self.kind == "group":
+            another = (ANOTHER,) if self.more else ()
+            return (*range(len(self.groups)), *another, NEW, NOWHERE, CANT_TELL)
+        if self.kind == "grid":
+            return (*range(len(self.rows) - 1), CANT_TELL)
+        return (TOGETHER, APART, CANT_TELL)
+
+    def check_choice(self, choice) -> Any:
+        """The choice as it is kept, if this question offers it."""
+        if self.kind == "grid" and not isinstance(choice, str):
+            chosen = tuple(sorted({int(i) for i in choice}))
+            if set(chosen) <= set(self.offered):
+                return chosen
+        elif isinstance(choice, str | int | np.integer) and not isinstance(choice, bool):
+            choice = choice if isinstance(choice, str) else int(choice)
+            if choice in self.offered:
+                return choice
+        offered = ", ".join(map(str, self.offered))
+        several = "any of " if self.kind == "grid" else ""
+        raise ValueError(
+            f"choice={choice!r} is no answer to a question of the kind {self.kind}. Use {several}"
+            f"{offered}."
+        )
+
     def at(self, rows: np.ndarray) -> "Question":
         """The same question with row i renamed rows[i]."""
         names = np.asarray(rows)
@@ -98,3 +139,24 @@ class Question:
         """The inverse of `to_json`."""
         groups = {name: tuple(map(tuple, cells.get(name, ()))) for name in ("groups", "more")}
         return cls(**{**cells, **groups, "rows": tuple(cells["rows"])})
+
+
+def check_question(question: Question, n_rows: int) -> Question:
+    """The question, if its kind is known and its rows are rows of X, each asked about once."""
+    widths = {"pair": 2, "odd_one_out": 3, "group": 1, "move": 1}
+    kind, rows = question.kind, question.rows
+    if kind not in (*KINDS, *ACTIONS):
+        known = ", ".join((*KINDS, *ACTIONS))
+        raise ValueError(f"kind={kind!r} of a question is unknown. Use one of {known}.")
+    if kind in widths and len(rows) != widths[kind]:
+        raise ValueError(f"A question of the kind {kind} is about {widths[kind]} rows, not {rows}.")
+    if kind in ("grid", "review", "pure") and len(rows) < 2:
+        raise ValueError(f"A question of the kind {kind} is about 2 rows or more, not {rows}.")
+    if kind in ("group", "merge", "split", "move") and not all(question.groups or ((),)):
+        raise ValueError(f"A question of the kind {kind} shows groups of one row or more.")
+    if len(set(rows)) < len(rows):
+        raise ValueError(f"A question of the kind {kind} asks about a row twice: {rows}.")
+    for row in question.shown + tuple(row for group in question.more for row in group):
+        if not 0 <= row < n_rows:
+            raise ValueError(f"Row {row} of a question points outside X, which has {n_rows} rows.")
+    return question

@@ -1,0 +1,132 @@
+"""What an answer says about rows, with weights that do not count one look many times.
+
+    pair         must-link or cannot-link                                            1
+    odd_one_out  odd one out; can't tell: undecided                                  1
+    group        must-link to the row that stands for the group chosen,              1/2
+                 cannot-links to those of the other groups shown, together           1/2
+                 another, new: cannot-links to all groups shown, together            1
+                 nowhere: these cannot-links with weight 0, which nothing learns from
+    grid         a link to the first row for each of the others, together            1
+    review       together: must-links from row to row, together                      1
+                 apart: a cannot-link, if it is about two rows                       1
+    merge, pure  must-links from row to row, together                                1
+    split        must-links inside the groups and cannot-links between them, together 1
+    move         as group, the first group chosen
+
+One look weighs 1, however many links it is written as. They keep the id of their event as their
+screen, so that splitting holds them out together.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations, pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from likewise.constraints import Constraints
+from likewise.labeling.events import Event, counted
+from likewise.labeling.questions import APART, CANT_TELL, NOWHERE, TOGETHER, Question
+
+LOOK = 1.0  # weight of all links of one answer
+
+Pair = tuple[int, ...]
+
+
+class Link(NamedTuple):
+    kind: str  # of an answer in Constraints
+    points: tuple[int, ...]
+    weight: float
+
+
+def constraints_from(events: Iterable[Event], n_samples: int, ids=None) -> Constraints:
+    """The constraints of all answers and actions that were not taken back, in order.
+
+    Parameters
+    ----------
+    events : iterable of Event
+    n_samples : int
+    ids : array-like of shape (n_samples,), default=None
+
+    Examples
+    --------
+    >>> from likewise.labeling import Event, Question, constraints_from
+    >>> which = Question("group", (4,), groups=((0, 1), (2,), (3,)))
+    >>> answers = constraints_from([Event("answer", "e1", which, 1)], n_samples=5)
+    >>> answers
+    <Constraints on 5 rows: 1 must_link, 2 cannot_link>
+    >>> answers.weights
+    array([0.5 , 0.25, 0.25])
+    """
+    found = [
+        (event, link)
+        for event in counted(events)
+        if event.question is not None
+        for link in links_of(event.question, event.choice)
+    ]
+    kinds = np.array([link.kind for _, link in found], dtype=object)
+    order = np.argsort(  # Constraints takes them kind by kind
+        [("must_link", "cannot_link", "odd_one_out", "undecided").index(kind) for kind in kinds],
+        kind="stable",
+    )
+    by_kind = {kind: [found[i][1].points for i in order if kinds[i] == kind] for kind in set(kinds)}
+    sorted_constraints = Constraints(
+        n_samples,
+        **by_kind,
+        weights=[found[i][1].weight for i in order],
+        annotators=[found[i][0].annotator for i in order],
+        asked_at=[found[i][0].at for i in order],
+        screens=[found[i][0].id for i in order],
+        seconds=[found[i][0].seconds for i in order],
+        ids=ids,
+    )
+    return sorted_constraints.subset(np.argsort(order))
+
+
+def links_of(question: Question, choice) -> list[Link]:
+    """What one answer says, with weights that add up to one look."""
+    rows = question.rows
+    if choice == CANT_TELL:
+        is_triple = question.kind == "odd_one_out"
+        return [Link("undecided", rows, LOOK)] if is_triple else []
+    if question.kind == "odd_one_out":
+        others = tuple(row for i, row in enumerate(rows) if i != choice)
+        return [Link("odd_one_out", (*others, rows[choice]), LOOK)]
+    if question.kind in ("group", "move"):
+        return link_to_groups(rows[0], [group[0] for group in question.groups], choice)
+    if question.kind == "grid":
+        together = [(rows[0], row) for i, row in enumerate(rows[1:]) if i in choice]
+        apart = [(rows[0], row) for i, row in enumerate(rows[1:]) if i not in choice]
+        return weigh_together(together, apart)
+    if question.kind == "merge":
+        return weigh_together(list(pairwise(group[0] for group in question.groups)), [])
+    if question.kind == "split":
+        inside = [pair for group in question.groups for pair in pairwise(group)]
+        return weigh_together(inside, list(combinations([g[0] for g in question.groups], 2)))
+    if choice == TOGETHER:
+        return weigh_together(list(pairwise(rows)), [])
+    return weigh_together([], [rows]) if choice == APART and len(rows) == 2 else []
+
+
+def link_to_groups(row: int, representatives: Sequence[int], choice) -> list[Link]:
+    """A row joined to one group and kept from the others, or from all of them."""
+    others = [
+        (row, other) for g, other in enumerate(representatives) if g != choice and other != row
+    ]
+    if choice == NOWHERE:
+        return [Link("cannot_link", pair, 0.0) for pair in others]
+    if isinstance(choice, str):
+        return weigh_together([], others)
+    chosen = representatives[choice]
+    together = [] if chosen == row else [(row, chosen)]
+    half = LOOK / 2 if together and others else LOOK
+    return weigh_together(together, [], half) + weigh_together([], others, half)
+
+
+def weigh_together(
+    must_link: Sequence[Pair], cannot_link: Sequence[Pair], weight: float = LOOK
+) -> list[Link]:
+    """Links that share one weight in equal parts."""
+    n_links = len(must_link) + len(cannot_link)
+    return [Link("must_link", tuple(pair), weight / n_links) for pair in must_link] + [
+        Link("cannot_link", tuple(pair), weight / n_links) for pair in cannot_link
+    ]
