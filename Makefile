@@ -63,8 +63,9 @@ test-latest:  ## the same tests with the newest release of everything, in .venv-
 	@$(call install,.venv-latest,-U -e '.[dev$(comma)deep]')
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-latest/bin/pytest -n 2
 
-soak: $(VENV)/.dev  ## a million random constraint sets and files, 20,000 commands: only named errors
+soak: $(VENV)/.dev  ## a million random constraint sets and files, 20,000 commands, 1,000 kills
 	@$(BIN)/python tests/soak_constraints.py --sets 1000000
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/soak_log.py --kills 1000
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/fuzz_files.py --cases 1000000
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/fuzz_cli.py --cases 20000
 

@@ -1,15 +1,20 @@
 """Questions worth a click: what is known, what to ask next, and what an answer says."""
 
-from likewise.labeling.answer_constraints import constraints_from
+from likewise.labeling.answer_constraints import constraints_from, events_from
+from likewise.labeling.event_log import EventLog, RowNames, SetAside
 from likewise.labeling.events import Event
 from likewise.labeling.knowledge import Knowledge, Walks, learn_quickly
 from likewise.labeling.questions import Question
 
 __all__ = [
     "Event",
+    "EventLog",
     "Knowledge",
     "Question",
+    "RowNames",
+    "SetAside",
     "Walks",
     "constraints_from",
+    "events_from",
     "learn_quickly",
 ]

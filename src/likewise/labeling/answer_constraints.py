@@ -12,21 +12,30 @@
     merge, pure  must-links from row to row, together                                1
     split        must-links inside the groups and cannot-links between them, together 1
     move         as group, the first group chosen
+    imported     the links as they were in the file, with their weights
 
 One look weighs 1, however many links it is written as. They keep the id of their event as their
 screen, so that splitting holds them out together.
 """
 
 from collections.abc import Iterable, Sequence
+from hashlib import blake2b
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from likewise.constraints import Constraints
+from likewise.constraints import Answer, Constraints
 from likewise.labeling.events import Event, counted
-from likewise.labeling.questions import APART, CANT_TELL, NOWHERE, TOGETHER, Question
+from likewise.labeling.questions import APART, CANT_TELL, IMPORTED, NOWHERE, TOGETHER, Question
 
+KINDS = (
+    "must_link",
+    "cannot_link",
+    "odd_one_out",
+    "closer",
+    "undecided",
+)  # as Constraints has them
 LOOK = 1.0  # weight of all links of one answer
 
 Pair = tuple[int, ...]
@@ -64,10 +73,8 @@ def constraints_from(events: Iterable[Event], n_samples: int, ids=None) -> Const
         for link in links_of(event.question, event.choice)
     ]
     kinds = np.array([link.kind for _, link in found], dtype=object)
-    order = np.argsort(  # Constraints takes them kind by kind
-        [("must_link", "cannot_link", "odd_one_out", "undecided").index(kind) for kind in kinds],
-        kind="stable",
-    )
+    codes = np.array([KINDS.index(kind) for kind in kinds], dtype=np.int64)
+    order = np.argsort(codes, kind="stable")  # Constraints takes them kind by kind
     by_kind = {kind: [found[i][1].points for i in order if kinds[i] == kind] for kind in set(kinds)}
     sorted_constraints = Constraints(
         n_samples,
@@ -85,6 +92,8 @@ def constraints_from(events: Iterable[Event], n_samples: int, ids=None) -> Const
 def links_of(question: Question, choice) -> list[Link]:
     """What one answer says, with weights that add up to one look."""
     rows = question.rows
+    if question.kind == IMPORTED:
+        return [Link(kind, tuple(rows[i] for i in at), weight) for kind, at, weight in choice]
     if choice == CANT_TELL:
         is_triple = question.kind == "odd_one_out"
         return [Link("undecided", rows, LOOK)] if is_triple else []
@@ -130,3 +139,43 @@ def weigh_together(
     return [Link("must_link", tuple(pair), weight / n_links) for pair in must_link] + [
         Link("cannot_link", tuple(pair), weight / n_links) for pair in cannot_link
     ]
+
+
+def events_from(constraints: Constraints, name: str = "file") -> list[Event]:
+    """Answers that came from elsewhere as events, those of one screen as one.
+
+    Their ids are the names of their screens, or follow from their content, so that answers that are
+    imported twice count once.
+    """
+    answers = list(constraints.answers())
+    by_screen: dict[str, list[int]] = {}
+    repeats: dict[str, int] = {}
+    for i, answer in enumerate(answers):
+        screen = answer.screen
+        if screen is None:
+            about = (answer.kind, answer.points, answer.weight, answer.annotator)
+            content = repr((*about, str(answer.asked_at)))
+            repeats[content] = repeats.get(content, 0) + 1
+            digest = blake2b(f"{content}{repeats[content]}".encode(), digest_size=8).hexdigest()
+            screen = f"{name}-{digest}"
+        by_screen.setdefault(screen, []).append(i)
+    return [as_event(screen, [answers[i] for i in at]) for screen, at in by_screen.items()]
+
+
+def as_event(screen: str, answers: Sequence[Answer]) -> Event:
+    """The answers of one screen as one event."""
+    rows = tuple(dict.fromkeys(row for answer in answers for row in answer.points))
+    links = tuple(
+        (answer.kind, tuple(rows.index(row) for row in answer.points), answer.weight)
+        for answer in answers
+    )
+    first = answers[0]
+    return Event(
+        "answer",
+        screen,
+        Question(IMPORTED, rows),
+        links,
+        first.annotator or "",
+        "" if first.asked_at is None else str(first.asked_at),
+        first.seconds,
+    )

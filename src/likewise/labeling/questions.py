@@ -15,11 +15,13 @@ same form, and one answer:
     pure         all these rows belong together       together
     move         the row belongs with the first of    0
                  the groups, not with the others
+    imported     the rows of answers from a file      links: (kind, positions in rows, weight)
 
 Rows are numbers of rows of X; while the next question is
 chosen, they are positions among the rows that are thought about, and `at` translates them.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -30,6 +32,7 @@ KINDS = ("pair", "odd_one_out", "group", "grid", "review")
 CANT_TELL = "cant_tell"
 ANOTHER, NEW, NOWHERE = "another", "new", "nowhere"
 TOGETHER, APART = "together", "apart"
+IMPORTED = "imported"
 ACTIONS = {"merge": TOGETHER, "split": APART, "pure": TOGETHER, "move": 0}  # and their one answer
 
 
@@ -70,11 +73,16 @@ class Question:
         return self.rows + tuple(row for group in self.groups for row in group)
 
     @property
+    def all_rows(self) -> tuple[int, ...]:
+        """Every row on the screen and on those after it."""
+        return self.shown + tuple(row for group in self.more for row in group)
+
+    @property
     def keys(self) -> tuple[tuple[int, ...], ...]:
         """What has been asked once this is answered: sorted rows; of a grid, each pair of it."""
         if self.kind == "grid":
             return tuple(tuple(sorted((self.rows[0], row))) for row in self.rows[1:])
-        if self.kind == "review":
+        if self.kind in ("review", IMPORTED):
             return tuple(combinations(sorted(self.rows), 2))
         return (tuple(sorted(self.rows)),)
 
@@ -83,6 +91,8 @@ class Question:
         """The answers to choose from; of a grid, the numbers that can be chosen."""
         if self.kind in ACTIONS:
             return (ACTIONS[self.kind],)
+        if self.kind == IMPORTED:
+            return ()
         if self.kind == "odd_one_out":
             return (0, 1, 2, CANT_TELL)
         if self.kind == "group":
@@ -109,9 +119,8 @@ class Question:
             f"{offered}."
         )
 
-    def at(self, rows: np.ndarray) -> "Question":
-        """The same question with row i renamed rows[i]."""
-        names = np.asarray(rows)
+    def at(self, names: np.ndarray | Mapping[int, int]) -> "Question":
+        """The same question with row i renamed names[i]."""
 
         def renamed(numbers: tuple[int, ...]) -> tuple[int, ...]:
             return tuple(int(names[i]) for i in numbers)
@@ -156,7 +165,7 @@ def check_question(question: Question, n_rows: int) -> Question:
         raise ValueError(f"A question of the kind {kind} shows groups of one row or more.")
     if len(set(rows)) < len(rows):
         raise ValueError(f"A question of the kind {kind} asks about a row twice: {rows}.")
-    for row in question.shown + tuple(row for group in question.more for row in group):
+    for row in question.all_rows:
         if not 0 <= row < n_rows:
             raise ValueError(f"Row {row} of a question points outside X, which has {n_rows} rows.")
     return question
