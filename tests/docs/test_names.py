@@ -10,7 +10,7 @@ from numpydoc.docscrape import NumpyDocString
 from docs.tools.tables import ROOT
 from likewise.references import bibliography, reference_keys
 
-ROOMS = ("", ".report", ".datasets", ".scale", ".deep", ".features")
+ROOMS = ("", ".report", ".datasets", ".scale", ".deep")
 PROMISED = tuple(f"likewise{room}" for room in ROOMS)
 
 # Ours, or no method at all: there is no paper to name.

@@ -2,5 +2,20 @@
 
 from likewise.features.column_kinds import TableColumn
 from likewise.features.table_features import TableFeatures
+from likewise.features.table_input import (
+    CellTable,
+    cell_table,
+    is_frame,
+    is_mixed_table,
+    take_rows,
+)
 
-__all__ = ["TableColumn", "TableFeatures"]
+__all__ = [
+    "CellTable",
+    "TableColumn",
+    "TableFeatures",
+    "cell_table",
+    "is_frame",
+    "is_mixed_table",
+    "take_rows",
+]

@@ -22,9 +22,19 @@ class CellTable(NamedTuple):
 
 def is_frame(X) -> bool:
     """Whether X is a dataframe, or a dict of columns."""
-    if issparse(X):  # some of them are dicts
+    if issparse(X) or hasattr(X, "__dask_graph__"):  # some sparse matrices are dicts
         return False
     return isinstance(X, CellTable | Mapping) or hasattr(X, "columns") or _is_arrow(X)
+
+
+def is_mixed_table(X) -> bool:
+    """Whether X is a table with columns that are not numbers, or numbers with gaps."""
+    if not is_frame(X) or isinstance(X, CellTable | Mapping):
+        return is_frame(X)
+    return any(
+        cells.dtype.kind not in "iuf" or bool(np.isnan(cells).any())
+        for cells in cell_table(X).columns.values()
+    )
 
 
 def cell_table(X) -> CellTable:

@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from likewise.cluster import check_enough_rows, choose_n_clusters
 from likewise.constraints import Constraints, check_constraints, fit_and_label
 from likewise.evaluation import fit_keywords, satisfaction_score, satisfied_answers
+from likewise.features import TableFeatures
 from likewise.guided.guided_report import GuidedReport
 from likewise.guided.known_groups import groups_of
 from likewise.guided.outcome import (
@@ -37,6 +38,7 @@ from likewise.guided.outcome import (
     spread_groups,
 )
 from likewise.guided.preparation import PREPARATIONS, fit_reducer, fit_scaler, preparation_map
+from likewise.guided.raw_rows import as_numbers, describe_columns, fit_features
 from likewise.guided.spaces import Choice, choose_space
 from likewise.kernels import sq_distances
 from likewise.maps import ChainedMap, Map, as_map, by_map, from_device, on_device
@@ -67,7 +69,11 @@ class GuidedClustering(
         the steps of a pipeline, where ``fit`` takes constraints.
     preparation : {"auto", "none", "standardize"}, default="auto"
         What is done to the features first. "auto" standardizes them only if a few of them dominate
-        the variance.
+        the variance; a table of mixed columns comes with columns of equal weight, and is left so.
+    features : "auto" or transformer, default="auto"
+        What turns X into numbers first. "auto" leaves arrays and frames of numbers untouched, and
+        takes `likewise.features.TableFeatures` for a table with text, categories, dates or missing
+        cells. Any scikit-learn transformer is fitted to X, whatever it takes.
     n_init : int, default=10
         Number of k-means starts. More starts find better clusters and take longer.
     random_state : int, RandomState instance or None, default=None
@@ -96,6 +102,8 @@ class GuidedClustering(
         The fitted learner; None when the features are used as they are.
     map_ : ChainedMap
         ``transform`` for any rows: the features as prepared, then the learner's map.
+    features_ : transformer or None
+        What turned X into numbers; None where it had numbers already.
     scaler_ : StandardScaler or None
     reducer_ : TruncatedSVD or None
         Reduces sparse features to 100 directions.
@@ -150,6 +158,7 @@ class GuidedClustering(
         *,
         learner="auto",
         preparation="auto",
+        features="auto",
         n_init=10,
         random_state=None,
         n_jobs=None,
@@ -158,6 +167,7 @@ class GuidedClustering(
         self.n_clusters = n_clusters
         self.learner = learner
         self.preparation = preparation
+        self.features = features
         self.n_init = n_init
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -168,9 +178,9 @@ class GuidedClustering(
 
         Parameters
         ----------
-        X : array-like or CSR of shape (n_samples, n_features)
-            Or rows in blocks: a Dask array, a .npy or .parquet path, or the result of
-            `likewise.scale.as_blocks`.
+        X : array-like, CSR or dataframe of shape (n_samples, n_features)
+            Or a dict of columns, or rows in blocks: a Dask array, a .npy or .parquet path, or the
+            result of `likewise.scale.as_blocks`.
         y : None
             Ignored; it is here for scikit-learn.
         constraints : Constraints, default=None
@@ -181,6 +191,8 @@ class GuidedClustering(
         self : GuidedClustering
         """
         self._check_settings()
+        self.features_ = fit_features(self.features, X)
+        X = as_numbers(self.features_, X)
         in_memory = None if is_blockwise(X) else by_map.validate(self, X, reset=True)
         X = as_blocks(X if in_memory is None else in_memory)
         answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
@@ -194,7 +206,7 @@ class GuidedClustering(
             X_rows = by_map.validate(self, X.take(rows, n_jobs=self.n_jobs), reset=True)
         else:
             X_rows = in_memory if len(rows) == X.shape[0] else in_memory[rows]
-        self.scaler_, why_prepared = fit_scaler(X_rows, self.preparation)
+        self.scaler_, why_prepared = self._fit_scaler(X_rows)
         self.reducer_ = fit_reducer(X_rows, seed)
         prepared = preparation_map(self.scaler_, self.reducer_, X.shape[1])
         X_fit, sampled = prepared.transform(X_rows), answers.restrict(rows)
@@ -229,6 +241,7 @@ class GuidedClustering(
             n_answers=answers.n_answers,
             is_standardized=self.scaler_ is not None,
             why_prepared=why_prepared,
+            columns=describe_columns(self.features_)[1],
             trial_names=np.array(choice.names, dtype=str),
             trial_scores=choice.scores,
             trial_errors=choice.errors,
@@ -257,26 +270,38 @@ class GuidedClustering(
         X : ndarray of shape (n_samples, n_prepared_features)
         """
         check_is_fitted(self)
-        return self.map_.maps[0].transform(by_map.validate(self, X, reset=False))
+        return self.map_.maps[0].transform(self._rows(X))
 
-    transform = by_map.transform
+    def transform(self, X):
+        """Map rows to the space whose squared Euclidean distances are the learned ones.
+
+        Parameters
+        ----------
+        X : array-like, CSR, dataframe or dict of columns
+            As for ``fit``.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_directions)
+            In the float type of X.
+        """
+        check_is_fitted(self)
+        return self.map_.transform(self._rows(X))
 
     def predict(self, X):
         """Find the cluster of each row: that of the nearest center in the learned space.
 
         Parameters
         ----------
-        X : array-like or CSR of shape (n_samples, n_features)
-            Or rows in blocks, as for ``fit``.
+        X : array-like, CSR or dataframe of shape (n_samples, n_features)
+            Or a dict of columns, or rows in blocks, as for ``fit``.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        return self._label(
-            as_blocks(X if is_blockwise(X) else by_map.validate(self, X, reset=False))
-        )
+        return self._label(self._blocks(X))
 
     def predict_proba(self, X):
         """Memberships of each row: shares of the clusters that sum to 1.
@@ -287,15 +312,15 @@ class GuidedClustering(
 
         Parameters
         ----------
-        X : array-like or CSR of shape (n_samples, n_features)
-            Or rows in blocks, as for ``fit``.
+        X : array-like, CSR or dataframe of shape (n_samples, n_features)
+            Or a dict of columns, or rows in blocks, as for ``fit``.
 
         Returns
         -------
         memberships : ndarray of shape (n_samples, n_clusters)
         """
         check_is_fitted(self)
-        X = as_blocks(X if is_blockwise(X) else by_map.validate(self, X, reset=False))
+        X = self._blocks(X)
         Z = mapped(self.map_, X, device=self.device).map(from_device, self._n_features_out)
         if self.anchors_ is None or self.anchor_memberships_ is None:
             centers, sq_unit = self.cluster_centers_, self.membership_unit_
@@ -323,8 +348,29 @@ class GuidedClustering(
                 f"learner={self.learner!r} has no transform, so there is no space to cluster in. "
                 "Use a clusterer on its own."
             )
+        if self.features != "auto" and not hasattr(self.features, "transform"):
+            raise TypeError(
+                f'features={self.features!r} must be "auto" or a transformer. Name columns in '
+                "features=TableFeatures(features=names)."
+            )
         if self.device is not None:
             on_device(np.empty(0), self.device)  # refused before the work if it is not there
+
+    def _rows(self, X):
+        """Rows as numbers (n, n_features) the way ``fit`` took them."""
+        X = X if self.features_ is None else self.features_.transform(X)
+        return by_map.validate(self, X, reset=False)
+
+    def _blocks(self, X) -> Blocks:
+        """The same block by block, where rows come so or are many."""
+        X = as_numbers(self.features_, X)
+        return as_blocks(X if is_blockwise(X) else by_map.validate(self, X, reset=False))
+
+    def _fit_scaler(self, X):
+        """Columns of a table have equal weights already; anything else is prepared as asked."""
+        if isinstance(self.features_, TableFeatures) and self.preparation != "standardize":
+            return None, describe_columns(self.features_)[0]
+        return fit_scaler(X, self.preparation)
 
     def _cluster_in_space(self, X, answers: Constraints, seed: int) -> Outcome:
         """k-means in the space that held-out answers choose, again without the doubtful ones."""

@@ -1,6 +1,6 @@
 """What GuidedClustering tried, chose and reached, in words and in arrays."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -31,6 +31,8 @@ class GuidedReport:
         Answers set aside as doubtful.
     conflicts : ndarray of str
         Contradictions between answers, each with the answers that prove it.
+    columns : ndarray of str
+        What became of each column of a table; empty where X had numbers already.
     """
 
     n_rows: int
@@ -49,11 +51,13 @@ class GuidedReport:
     satisfied: float
     n_doubtful: int
     conflicts: np.ndarray
+    columns: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=str))
 
     def __str__(self):
         lines = [
             f"{self.n_rows} rows, {self.n_features} features, {self.n_answers} answers",
             f"features: {self.why_prepared}",
+            *(f"  {column}" for column in self.columns),
             f"space: {self.why}",
             f"clusters: {self.why_n_clusters}",
         ]
