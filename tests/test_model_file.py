@@ -52,6 +52,10 @@ EXAMPLES = {
 }
 
 
+# tests/features saves and loads the others, with rows of their own.
+OF_NUMBERS = sorted(model_file.ESTIMATORS.keys() - {"TextFeatures"})
+
+
 def find(dotted):
     module, _, name = dotted.rpartition(".")
     return getattr(importlib.import_module(module), name)
@@ -136,7 +140,7 @@ def methods_of(model):
     ]
 
 
-@pytest.mark.parametrize("name", sorted(model_file.ESTIMATORS))
+@pytest.mark.parametrize("name", OF_NUMBERS)
 def test_every_estimator_gives_the_same_results_after_a_file(name, tmp_path):
     model = make_fitted(name)
     loaded = through_a_file(model, tmp_path)
@@ -152,7 +156,7 @@ def test_every_estimator_gives_the_same_results_after_a_file(name, tmp_path):
         assert_array_equal(loaded.labels_, model.labels_)
 
 
-@pytest.mark.parametrize("name", sorted(model_file.ESTIMATORS))
+@pytest.mark.parametrize("name", OF_NUMBERS)
 def test_feature_names_and_output_settings_stay(name, tmp_path):
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
     model = make_fitted(name, frame, output="pandas")

@@ -50,6 +50,7 @@ ESTIMATORS = {
     "BlockKMeans": "likewise.scale.BlockKMeans",
     "DeepConstrainedClustering": "likewise.deep.DeepConstrainedClustering",
     "TableFeatures": "likewise.features.TableFeatures",
+    "TextFeatures": "likewise.features.TextFeatures",
     "sklearn.KMeans": "sklearn.cluster.KMeans",
     "sklearn.OneHotEncoder": "sklearn.preprocessing.OneHotEncoder",
     "sklearn.Pipeline": "sklearn.pipeline.Pipeline",

@@ -1,4 +1,4 @@
-"""Tables of mixed columns as numbers: scikit-learn transformers that a model file can hold."""
+"""Tables of mixed columns and texts as numbers: transformers that a model file can hold."""
 
 from likewise.features.column_kinds import TableColumn
 from likewise.features.table_features import TableFeatures
@@ -9,11 +9,13 @@ from likewise.features.table_input import (
     is_mixed_table,
     take_rows,
 )
+from likewise.features.text_features import TextFeatures
 
 __all__ = [
     "CellTable",
     "TableColumn",
     "TableFeatures",
+    "TextFeatures",
     "cell_table",
     "is_frame",
     "is_mixed_table",

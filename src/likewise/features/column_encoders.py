@@ -21,19 +21,16 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.decomposition import TruncatedSVD
-from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, RobustScaler
 
 from likewise.features.column_kinds import MOST_LEVELS, is_known
+from likewise.features.text_features import TextFeatures
 
 FARTHEST = 3.0  # interquartile ranges that an outlier is bent to
 EVEN_FLAG, EVEN_LEVELS = 0.25, 0.5  # variance of an even yes or no, as 0 and 1, and one-hot
 SMALLEST_SPREAD = 1e-12  # of the largest number: below, a column of numbers is constant
 CYCLES = {"year": 365.25, "week": 7.0, "day": 1.0}  # days; 1970 began on a Thursday
-TEXT_DIRECTIONS = 100
 MOST_NAMED = 5  # unseen levels in a warning
 
 
@@ -181,17 +178,9 @@ def _days(values: np.ndarray) -> np.ndarray:
 
 
 def _fit_texts(fitted, known, text_transformer):
-    encoder = fit_tfidf(known) if text_transformer is None else clone(text_transformer).fit(known)
+    encoder = clone(TextFeatures() if text_transformer is None else text_transformer).fit(known)
     n_features = np.asarray(encoder.transform(known[:1])).shape[1]
     return _replace(fitted, encoder=encoder, parts=tuple(f"_{i}" for i in range(n_features)))
-
-
-def fit_tfidf(texts):
-    """tf-idf in up to 100 directions."""
-    words = TfidfVectorizer(sublinear_tf=True)
-    n_directions = min(TEXT_DIRECTIONS, *(size - 1 for size in words.fit_transform(texts).shape))
-    svd = TruncatedSVD(max(n_directions, 1), random_state=0)
-    return make_pipeline(words, svd).fit(texts)
 
 
 def _encode_texts(fitted, values):

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from likewise.constraints import refuse_answers_as_y
 from likewise.features.column_encoders import encode_column, fit_column
 from likewise.features.column_kinds import TableColumn, choose_kind, count_missing, use_as
 from likewise.features.table_input import CellTable, cell_table, is_frame, take_rows
@@ -43,7 +44,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         Columns to take as categories: codes that are written as numbers, say.
     text_features : transformer, default=None
         How free text becomes numbers: anything whose ``fit`` and ``transform`` take texts. None
-        takes tf-idf in 100 directions.
+        takes ``TextFeatures()``.
 
     Attributes
     ----------
@@ -112,6 +113,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         -------
         self : TableFeatures
         """
+        refuse_answers_as_y(y, "TableFeatures takes no constraints=; the learner of its rows may.")
         table = self._read(X, reset=True)
         self._check_names(table)
         wanted = None if self.features is None else set(self.features)
