@@ -8,6 +8,7 @@ from likewise.guided.answer_check import (
 )
 from likewise.guided.guided_clustering import GuidedClustering
 from likewise.guided.guided_report import GuidedReport
+from likewise.guided.known_groups import sharpen
 from likewise.guided.preparation import fit_scaler
 
 __all__ = [
@@ -18,4 +19,5 @@ __all__ = [
     "check_answers",
     "doubtful_answers",
     "fit_scaler",
+    "sharpen",
 ]

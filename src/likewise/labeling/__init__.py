@@ -5,6 +5,7 @@ from likewise.labeling.event_log import EventLog, RowNames, SetAside
 from likewise.labeling.events import Event
 from likewise.labeling.knowledge import Knowledge, Walks, learn_quickly
 from likewise.labeling.questions import Question
+from likewise.labeling.what_to_ask import choose_question
 
 __all__ = [
     "Event",
@@ -14,6 +15,7 @@ __all__ = [
     "RowNames",
     "SetAside",
     "Walks",
+    "choose_question",
     "constraints_from",
     "events_from",
     "learn_quickly",

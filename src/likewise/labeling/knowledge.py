@@ -18,6 +18,7 @@ Reference: zhu2003 and zhou2004 for the memberships, keuper2015 for joining.
 
 import heapq
 from collections.abc import Iterable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -25,10 +26,13 @@ from scipy.sparse import csr_array
 
 from likewise.cluster import share_walks, solve_walks
 from likewise.constraints import Constraints
+from likewise.kernels import leading_eigenpairs
 from likewise.numerics.threads import one_thread
 
 ALPHA = 0.98  # a step over the graph, as in GraphPropagation
 TOL = 1e-9
+N_DIRECTIONS = 100  # of the walks; more follow single rows, and questions get no better by them
+MOST_DIRECTIONS = 300  # where the graph has more pieces than that
 LEAST_WEIGHT = 1e-9  # between two components; below, the answers cancel out
 
 
@@ -44,6 +48,12 @@ class Walks:
     def __init__(self, S: csr_array):
         self.S = S
         self._columns: dict[int, np.ndarray] = {}
+
+    @cached_property
+    def coordinates(self) -> np.ndarray:
+        """(n, r) rows Phi, for inv(I - alpha S) = Phi Phi' by its largest eigenvalues."""
+        values, vectors = leading_eigenpairs(self.S, N_DIRECTIONS)
+        return (vectors / np.sqrt(1 - ALPHA * values))[:, :MOST_DIRECTIONS]
 
     def from_rows(self, rows: Iterable[int]) -> np.ndarray:
         """(n, m), column j: inv(I - alpha S) e for e at rows[j]. Columns are not to be changed."""

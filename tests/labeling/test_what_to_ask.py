@@ -1,0 +1,178 @@
+"""What to ask next: rows that tell about doubtful ones, and what a question shows."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from sklearn.datasets import make_blobs
+
+from likewise import Constraints
+from likewise.kernels import normalized_adjacency, self_tuning_graph
+from likewise.labeling import choose_question, learn_quickly
+from likewise.labeling.knowledge import ALPHA
+from likewise.labeling.what_to_ask import (
+    LEAST_DOUBT,
+    MOST_SHOWN,
+    NOISE,
+    RANDOM_SHARE,
+    doubts_of,
+    gains_of,
+    open_rows,
+    typical_rows,
+    variance_taken,
+)
+
+SEEDS = st.integers(0, 10_000)
+
+
+def draw_rows(seed, n=60, n_clusters=3, spread=1.0):
+    X, y = make_blobs(n, 2, centers=n_clusters, cluster_std=spread, random_state=seed)
+    return X, y, normalized_adjacency(self_tuning_graph(X))[0]
+
+
+def know(X, S, labels, asked=()):
+    """What is known when the rows with labels >= 0 are."""
+    return learn_quickly(X, S, Constraints.from_partial_labels(labels), asked=asked)
+
+
+def label_some(y, rows):
+    labels = np.full(len(y), -1)
+    labels[rows] = y[rows]
+    return labels
+
+
+# ---- by hand
+
+
+def test_a_row_takes_away_its_own_variance_and_what_it_shares():
+    Phi = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    none = np.empty(0, dtype=int)
+    gains = variance_taken(Phi, none, np.ones(3))
+    assert_allclose(gains, [2 / (1 + NOISE), 2 / (1 + NOISE), 1 / (1 + NOISE)])
+
+
+def test_a_row_whose_twin_is_known_tells_next_to_nothing():
+    Phi = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    left = NOISE / (1 + NOISE)  # 1 - 1 / (1 + NOISE)
+    gains = variance_taken(Phi, np.array([0]), np.ones(3))
+    assert_allclose(gains[1], 2 * left**2 / (left + NOISE))
+    assert_allclose(gains[2], 1 / (1 + NOISE))
+
+
+def test_doubtful_rows_count_more():
+    memberships = np.array([[1.0, 0.0], [0.5, 0.5]])
+    assert_allclose(doubts_of(memberships), [LEAST_DOUBT, LEAST_DOUBT + 0.5])
+
+
+def test_the_row_next_to_the_middle_stands_for_its_group():
+    X = np.array([[0.0], [1.0], [2.1], [9.0], [9.5]])
+    S = normalized_adjacency(self_tuning_graph(X, 2))[0]
+    knowledge = know(X, S, np.array([0, 0, 0, 1, -1]))
+    assert typical_rows(knowledge, 0) == (1, 0, 2)
+
+
+# ---- second route
+
+
+@settings(deadline=None, max_examples=10)
+@given(SEEDS)
+def test_gains_are_those_of_a_gaussian_given_the_known_rows(seed):
+    S = draw_rows(seed, n=30)[2]
+    rng = np.random.default_rng(seed)
+    known = np.sort(rng.choice(30, 4, replace=False))
+    K = np.linalg.inv(np.eye(30) - ALPHA * S.toarray())
+    Phi = np.linalg.cholesky(K)
+    doubts = rng.random(30) + 0.1
+    C = K - K[:, known] @ np.linalg.inv(K[np.ix_(known, known)] + NOISE * np.eye(4)) @ K[known]
+    slow = (doubts / doubts.mean()) @ C**2 / (np.diag(C) + NOISE)
+    assert_allclose(variance_taken(Phi, known, doubts), slow, rtol=1e-6)
+
+
+# ---- laws
+
+
+@settings(deadline=None, max_examples=10)
+@given(SEEDS)
+def test_the_order_of_rows_does_not_matter(seed):
+    X, y, S = draw_rows(seed)
+    labels = label_some(y, np.arange(6))
+    order = np.random.default_rng(seed).permutation(len(X))
+    there = know(X[order], S[order][:, order], labels[order])
+    assert_allclose(gains_of(there), gains_of(know(X, S, labels))[order], rtol=1e-4)
+
+
+def test_the_same_generator_asks_the_same():
+    X, y, S = draw_rows(0)
+    knowledge = know(X, S, label_some(y, [0, 1, 2]))
+    asked = [choose_question(knowledge, ("group",), np.random.default_rng(7)) for _ in range(2)]
+    assert asked[0] == asked[1]
+
+
+@pytest.mark.parametrize("kind", ["group", "pair"])
+def test_questions_are_about_rows_whose_group_is_not_known(kind):
+    X, y, S = draw_rows(0)
+    knowledge = know(X, S, label_some(y, np.arange(20)))
+    rng = np.random.default_rng(0)
+    rows = {choose_question(knowledge, (kind,), rng).rows[0] for _ in range(40)}
+    assert rows <= set(range(20, 60))
+    assert len(rows) > 1
+
+
+def test_before_any_answer_two_rows_are_compared():
+    X, _, S = draw_rows(0)
+    question = choose_question(know(X, S, np.full(60, -1)), ("group",), np.random.default_rng(0))
+    assert question.kind == "group"
+    assert len(question.groups) == 1
+    assert question.groups[0][0] != question.rows[0]
+
+
+def test_the_first_questions_find_a_row_of_every_cluster():
+    X, y, S = draw_rows(3, n=200, n_clusters=5, spread=0.5)
+    labels = np.full(200, -1)
+    rng = np.random.default_rng(0)
+    for _ in range(8):
+        question = choose_question(know(X, S, labels), ("group",), rng)
+        for row in (question.rows[0], *(group[0] for group in question.groups)):
+            labels[row] = y[row]
+    assert set(labels[labels >= 0]) == set(range(5))
+
+
+def test_the_likeliest_groups_come_first_and_the_others_on_later_screens():
+    X, y, S = draw_rows(1, n=300, n_clusters=10, spread=0.3)
+    first = [int(np.flatnonzero(y == g)[0]) for g in range(10)]
+    knowledge = know(X, S, label_some(y, first))
+    question = choose_question(knowledge, ("group",), np.random.default_rng(1))
+    shown = [knowledge.groups[group[0]] for group in question.groups]
+    later = [knowledge.groups[group[0]] for group in question.more]
+    assert len(shown) == MOST_SHOWN
+    assert sorted(shown + later) == list(range(10))
+    likely = knowledge.memberships[question.rows[0]][shown + later]
+    assert (np.diff(likely) <= 0).all()
+
+
+def test_about_one_in_eight_questions_is_random_and_random_ones_are_uniform():
+    X, y, S = draw_rows(0, n=12)
+    knowledge = know(X, S, label_some(y, [0, 1]))
+    rng = np.random.default_rng(0)
+    questions = [choose_question(knowledge, ("group",), rng) for _ in range(800)]
+    rows = [question.rows[0] for question in questions if question.is_random]
+    assert abs(len(rows) / 800 - RANDOM_SHARE) < 4 * np.sqrt(RANDOM_SHARE / 800)
+    counts = np.bincount(rows, minlength=12)[open_rows(knowledge)]
+    expected = len(rows) / len(counts)
+    assert np.square(counts - expected).sum() / expected < 30  # chi-square, 9 degrees: p < .0005
+
+
+# ---- the end
+
+
+def test_rows_asked_about_in_vain_are_not_asked_about_again():
+    X, y, S = draw_rows(0)
+    knowledge = know(X, S, label_some(y, np.arange(58)), asked=[(58,)])
+    question = choose_question(knowledge, ("group",), np.random.default_rng(0))
+    assert question.rows == (59,)
+
+
+def test_when_every_group_is_known_nothing_is_asked():
+    X, y, S = draw_rows(0)
+    assert choose_question(know(X, S, y), ("group",), np.random.default_rng(0)) is None
