@@ -1,4 +1,4 @@
-"""Mean shift: the climb, the peaks, and the bandwidth that must-links set."""
+"""Mean shift: the shift_to_peaks, the peaks, and the bandwidth that must-links set."""
 
 import numpy as np
 import pytest
@@ -15,10 +15,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from likewise.cluster.mean_shift import (
     SETTLED,
     KernelMeanShift,
-    climb,
     local_means,
     must_link_bandwidth,
     rows_within,
+    shift_to_peaks,
 )
 from likewise.constraints import Constraints
 
@@ -157,10 +157,10 @@ def test_flat_peaks_are_those_of_scikit_learn(seed):
 @pytest.mark.parametrize("profile", PROFILES)
 def test_climbs_that_meet_end_where_they_would_alone(profile):
     X, _ = draw_blobs(1, n=40)
-    together, _, converged = climb(X, X, 1.5, profile=profile, max_iter=300)
+    together, _, converged = shift_to_peaks(X, X, 1.5, profile=profile, max_iter=300)
     assert converged
     alone = np.concatenate(
-        [climb(X, X[[i]], 1.5, profile=profile, max_iter=300)[0] for i in range(len(X))]
+        [shift_to_peaks(X, X[[i]], 1.5, profile=profile, max_iter=300)[0] for i in range(len(X))]
     )
     assert cdist(alone, together).min(axis=1).max() < 1.5 * 5 * SETTLED
 

@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise.cluster.metrics import best_metrics, log_dets, sq_lengths, sq_to_centers
-from likewise.cluster.mpck_means import MPCKMeans, descend
+from likewise.cluster.mpck_means import MPCKMeans, fit_labels_and_metrics
 from likewise.cluster.soft_pairs import prepare_moves
 from likewise.constraints import Constraints
 
@@ -122,7 +122,7 @@ def test_without_prices_and_with_the_metric_held_it_is_k_means(seed):
 def test_with_the_farthest_rows_held_the_objective_never_rises(metric, each, seed):
     X, _, c = draw(seed, noise=0.2)
     rows, moves, centers = start(X, c, 3, seed)
-    fitted = descend(
+    fitted = fit_labels_and_metrics(
         rows,
         moves,
         np.full(c.n_answers, 0.3),
@@ -143,7 +143,7 @@ def test_with_the_farthest_rows_held_the_objective_never_rises(metric, each, see
 def test_the_objective_is_the_papers_and_no_row_does_better_alone(metric, each, seed):
     X, _, c = draw(seed, n_clusters=2, n=8, noise=0.2)
     rows, moves, centers = start(X, c, 2, seed)
-    fitted = descend(
+    fitted = fit_labels_and_metrics(
         rows,
         moves,
         np.full(c.n_answers, 0.3),

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 from likewise import Constraints, load_model, save_model  # noqa: E402
 from likewise.deep import DeepConstrainedClustering, TrainingPlan  # noqa: E402
-from likewise.deep.fit_settings import check_ease, check_settings  # noqa: E402
+from likewise.deep.fit_settings import check_ease, read_settings  # noqa: E402
 from likewise.deep.networks import Autoencoder, Clusterer, start_weights  # noqa: E402
 from tests.deep.problems import draw_blobs  # noqa: E402
 
@@ -183,18 +183,18 @@ def test_the_constructor_has_room_for_two_more_parameters():
 
 def test_what_a_plan_leaves_open_is_filled_in_by_the_rows():
     model = DeepConstrainedClustering(2)
-    assert check_settings(model, 60, 4).batch_size == 64
-    assert check_settings(model, 20_000, 4).batch_size == 200
-    assert check_settings(model, 10**6, 4).batch_size == 512
-    assert check_settings(model, 60, 4).pretraining_epochs == 30
-    assert check_settings(model.set_params(training="zhang2021"), 60, 4).pretraining_epochs == 500
+    assert read_settings(model, 60, 4).batch_size == 64
+    assert read_settings(model, 20_000, 4).batch_size == 200
+    assert read_settings(model, 10**6, 4).batch_size == 512
+    assert read_settings(model, 60, 4).pretraining_epochs == 30
+    assert read_settings(model.set_params(training="zhang2021"), 60, 4).pretraining_epochs == 500
     assert fit_small().plan_ == replace(QUICK, batch_size=64)
 
 
 def test_drop_share_overrides_the_one_in_the_plan():
     def drop_share(training, given):
         model = DeepConstrainedClustering(2, training=training, drop_share=given)
-        return check_settings(model, 60, 4).drop_share
+        return read_settings(model, 60, 4).drop_share
 
     assert TrainingPlan.named("zhang2021") == TrainingPlan.named("randel2021", drop_share=None)
     assert drop_share("default", None) is None

@@ -18,7 +18,7 @@ from likewise.duals.medoid_prices import (
     WIDTHS,
     Lagrangian,
     choose_smoothly,
-    prepare,
+    cluster_without_pairs,
     price_by_lagrangian,
     price_by_program,
     price_sets,
@@ -47,7 +47,9 @@ def test_two_groups_that_must_meet_cost_the_way_between_them():
     x = np.array([0.0, 0.0, 0.0, 10.0, 10.0, 10.0])
     costs = np.abs(x[:, None] - x)
     pairs = pairs_of(Constraints(6, must_link=[(0, 3), (1, 2)], cannot_link=[(0, 5)]))
-    found = price_by_lagrangian(prepare(costs, 2, np.random.RandomState(0)), pairs, EPS)
+    found = price_by_lagrangian(
+        cluster_without_pairs(costs, 2, np.random.RandomState(0)), pairs, EPS
+    )
     # Each group may open all its three rows by a third, and be off by eps at every one of them.
     assert_allclose(found.prices[0], 3 * 10, rtol=1e-2)
     assert_array_equal(found.prices[1:], 0)
@@ -79,7 +81,7 @@ def test_every_value_of_the_lagrangian_is_a_bound(seed):
 def test_the_climb_reaches_the_bound_of_the_program(seed):
     costs, pairs, rng = draw(seed, m=15)
     program = price_by_program(costs, 3, pairs, EPS)
-    found = price_by_lagrangian(prepare(costs, 3, rng), pairs, EPS)
+    found = price_by_lagrangian(cluster_without_pairs(costs, 3, rng), pairs, EPS)
     assert found.settled
     assert found.bound <= program.bound * (1 + 1e-9)
     assert found.bound >= program.bound * (1 - PROVED)
@@ -128,7 +130,7 @@ def test_a_smooth_choice_sums_to_k_and_prefers_the_smallest(seed, k):
 
 def test_without_pairs_the_bound_proves_the_medoids():
     costs, _, rng = draw(3, n=40, spread=0.5)
-    prepared = prepare(costs, 3, rng)
+    prepared = cluster_without_pairs(costs, 3, rng)
     exact = exact_medoids(costs / prepared.scale, 3)
     assert prepared.bound <= exact.cost + 1e-9
     assert_allclose(prepared.bound, exact.cost, rtol=1e-3)
@@ -137,7 +139,7 @@ def test_without_pairs_the_bound_proves_the_medoids():
 
 def test_nothing_violated_costs_nothing():
     costs, _, rng = draw(3, n=40, spread=0.3)
-    prepared = prepare(costs, 3, rng)
+    prepared = cluster_without_pairs(costs, 3, rng)
     labels = prepared.swapped.labels
     pairs = pairs_of(Constraints.from_labels(labels, n_pairs=30, random_state=0))
     found = price_by_lagrangian(prepared, pairs, EPS)
@@ -149,7 +151,7 @@ def test_a_batch_is_its_sets_one_by_one():
     costs, _, rng = draw(0)
     y = np.random.RandomState(1).randint(3, size=30)
     sets = [pairs_of(Constraints.from_labels(y, n_pairs=6, random_state=s)) for s in range(3)]
-    prepared = prepare(costs, 3, rng)
+    prepared = cluster_without_pairs(costs, 3, rng)
     with parallel_config(backend="threading", n_jobs=2):
         batch = price_sets(prepared, sets, EPS)
     for pairs, found in zip(sets, batch):
@@ -159,7 +161,9 @@ def test_a_batch_is_its_sets_one_by_one():
 def test_the_unit_of_the_dissimilarities_does_not_matter():
     costs, pairs, _ = draw(5, m=15)
     small, large = (
-        price_by_lagrangian(prepare(costs * s, 3, np.random.RandomState(0)), pairs, EPS)
+        price_by_lagrangian(
+            cluster_without_pairs(costs * s, 3, np.random.RandomState(0)), pairs, EPS
+        )
         for s in (1.0, 2.0**20)
     )
     assert small.prices.any()
@@ -176,7 +180,7 @@ def test_columns_that_were_left_out_are_found_whatever_the_last_digits(
     costs, pairs, rng = draw(problem, m=15)
     costs *= 1 + 1e-15 * np.random.RandomState(last_digits).randn(*costs.shape)
     monkeypatch.setattr("likewise.duals.medoid_prices.N_COLUMNS", (0, 1))  # as many as clusters
-    found = price_by_lagrangian(prepare(costs, 3, rng), pairs, EPS)
+    found = price_by_lagrangian(cluster_without_pairs(costs, 3, rng), pairs, EPS)
     program = price_by_program(costs, 3, pairs, EPS)
     assert found.settled
     assert found.bound <= program.bound * (1 + 1e-9)
@@ -185,7 +189,7 @@ def test_columns_that_were_left_out_are_found_whatever_the_last_digits(
 
 def test_a_climb_that_was_cut_short_is_not_settled(monkeypatch):
     costs, pairs, rng = draw(1, m=15)
-    prepared = prepare(costs, 3, rng)
+    prepared = cluster_without_pairs(costs, 3, rng)
     monkeypatch.setattr("likewise.duals.medoid_prices.MAX_STEPS", 5)
     monkeypatch.setattr("likewise.duals.medoid_prices.MAX_ROUNDS", 1)
     found = price_by_lagrangian(prepared, pairs, EPS)
@@ -196,7 +200,7 @@ def test_a_climb_that_was_cut_short_is_not_settled(monkeypatch):
 
 def test_a_climb_goes_on_until_its_bound_is_proved(monkeypatch):
     costs, pairs, rng = draw(1, m=15)
-    prepared = prepare(costs, 3, rng)
+    prepared = cluster_without_pairs(costs, 3, rng)
     monkeypatch.setattr("likewise.duals.medoid_prices.MAX_STEPS", 60)  # more than one round
     assert price_by_lagrangian(prepared, pairs, EPS).settled
 

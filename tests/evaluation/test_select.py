@@ -10,10 +10,10 @@ from likewise.constraints import Constraints
 from likewise.evaluation import (
     ahead_of_first,
     answer_credits,
-    climb,
     highest_mean,
     hold_out,
     select,
+    step_while_cheaper,
 )
 
 
@@ -167,4 +167,4 @@ def test_too_few_answers_are_not_held_out():
 
 @pytest.mark.parametrize(("valley", "end"), [(30.0, 32.0), (0.3, 0.25), (1.1, 1.0), (1e9, 64.0)])
 def test_a_climb_ends_at_the_bottom_of_a_valley_or_at_its_limit(valley, end):
-    assert climb(lambda x: abs(np.log(x / valley)), 1.0, 2.0, (0.01, 64.0)) == end
+    assert step_while_cheaper(lambda x: abs(np.log(x / valley)), 1.0, 2.0, (0.01, 64.0)) == end

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from likewise.metric_learning.factors import descend, span
+from likewise.metric_learning.factors import minimize_over_factors, span
 
 
 def bowl(L):
@@ -14,7 +14,7 @@ def bowl(L):
 
 def test_a_descent_ends_where_its_gap_says():
     start = np.array([[3.0, 1.0], [0.0, 2.0]])
-    found = descend(bowl, lambda L: bowl(L)[0], start, tol=1e-12, max_iter=100)
+    found = minimize_over_factors(bowl, lambda L: bowl(L)[0], start, tol=1e-12, max_iter=100)
     assert found.converged
     assert found.gap <= 1e-12
     assert_allclose(found.factor, np.eye(2), atol=1e-5)
@@ -25,21 +25,23 @@ def test_a_descent_ends_where_its_gap_says():
 
 
 def test_a_start_that_is_good_enough_is_returned_as_it_is():
-    found = descend(bowl, lambda L: bowl(L)[0], np.eye(2), tol=0.0, max_iter=100)
+    found = minimize_over_factors(bowl, lambda L: bowl(L)[0], np.eye(2), tol=0.0, max_iter=100)
     assert found.converged
     assert found.n_iter == 0
     assert (found.factor == np.eye(2)).all()
 
 
 def test_a_gap_that_never_closes_ends_the_descent_at_the_floor_of_rounding():
-    found = descend(bowl, lambda L: 1.0, 5 * np.eye(2), tol=0.1, max_iter=10_000)
+    found = minimize_over_factors(bowl, lambda L: 1.0, 5 * np.eye(2), tol=0.1, max_iter=10_000)
     assert not found.converged
     assert found.n_iter < 100
     assert found.objective[-1] == pytest.approx(0, abs=1e-12)
 
 
 def test_max_iter_is_kept():
-    found = descend(bowl, lambda L: 1.0, np.array([[9.0, 1.0], [2.0, -4.0]]), tol=0.1, max_iter=2)
+    found = minimize_over_factors(
+        bowl, lambda L: 1.0, np.array([[9.0, 1.0], [2.0, -4.0]]), tol=0.1, max_iter=2
+    )
     assert found.n_iter == 2
 
 

@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
 from sklearn.utils import check_random_state
 
-from likewise.cluster.feasible import find_clique, prepare
+from likewise.cluster.feasible import find_clique, prepare_links
 from likewise.constraints import Constraints, check_constraints
 from likewise.evaluation import answer_credits
 from likewise.numerics.threads import one_thread_if_small
@@ -100,7 +100,7 @@ def least_n_clusters(constraints: Constraints) -> int:
     closure = constraints.closure()
     links = closure.cannot_link[closure.cannot_link[:, 0] != closure.cannot_link[:, 1]]
     n_clusters = 1
-    while find_clique(prepare(links, closure.n_components, n_clusters), n_clusters):
+    while find_clique(prepare_links(links, closure.n_components, n_clusters), n_clusters):
         n_clusters += 1
     return n_clusters
 

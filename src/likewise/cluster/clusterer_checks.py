@@ -1,15 +1,17 @@
-"""What the constrained k-means check before they start, and say when they are done."""
+"""What the constrained k-means share: checks before they start, and what they do and say after."""
 
 import warnings
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_scalar
+from sklearn.utils.validation import check_is_fitted, check_scalar
 
 from likewise.constraints import Constraints
+from likewise.kernels import sq_distances
+from likewise.numerics.rows import validate_rows
 
 
-def check_settings(estimator, n_samples: int) -> None:
+def check_kmeans_settings(estimator, n_samples: int) -> None:
     """Counts are whole and at least 1, and there is a row for every cluster; one error else."""
     for name in ("n_clusters", "n_init", "max_iter"):
         check_scalar(getattr(estimator, name), name, (int, np.integer), min_val=1)
@@ -56,6 +58,22 @@ def order_clusters(labels: np.ndarray, n_clusters: int) -> tuple[np.ndarray, np.
     """
     found, labels = np.unique(labels, return_inverse=True)
     return labels, np.concatenate([found, np.repeat(found[-1], n_clusters - len(found))])
+
+
+def predict_nearest(self, X):
+    """The nearest center of each new row; constraints say nothing about new rows.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+    """
+    check_is_fitted(self)
+    X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
+    return np.argmin(sq_distances(X, self.cluster_centers_), axis=1)
 
 
 def warn_outcome(

@@ -15,11 +15,15 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from likewise.cluster.center_starts import starting_centers
-from likewise.cluster.clusterer_checks import check_settings, order_clusters, warn_outcome
-from likewise.cluster.feasible import Apart, assign, find_clique, improve, prepare
+from likewise.cluster.clusterer_checks import (
+    check_kmeans_settings,
+    order_clusters,
+    predict_nearest,
+    warn_outcome,
+)
+from likewise.cluster.feasible import Apart, assign, find_clique, improve, prepare_links
 from likewise.constraints import (
     Constraints,
     InconsistentConstraints,
@@ -28,7 +32,6 @@ from likewise.constraints import (
     warn_unused,
 )
 from likewise.evaluation import violated_answers
-from likewise.kernels import sq_distances
 from likewise.numerics.partitions import cluster_means, refill_empty
 from likewise.numerics.rows import validate_rows
 
@@ -124,14 +127,14 @@ class COPKMeans(ClusterMixin, BaseEstimator):
         """
         X = validate_rows(self, X, dtype=[np.float64, np.float32])
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
-        check_settings(self, len(X))
+        check_kmeans_settings(self, len(X))
         self.n_answers_used_ = warn_unused(self, constraints, used=("must_link", "cannot_link"))
         raise_contradiction(constraints)
         closure = constraints.closure()
         n_clusters = min(self.n_clusters, closure.n_components)
         linked = np.unique(closure.cannot_link)
         links = np.searchsorted(linked, closure.cannot_link)
-        apart = prepare(links, len(linked), n_clusters)
+        apart = prepare_links(links, len(linked), n_clusters)
         raise_clique(constraints, linked[find_clique(apart, n_clusters)], n_clusters)
 
         center = X.mean(axis=0, dtype=np.float64)
@@ -178,20 +181,7 @@ class COPKMeans(ClusterMixin, BaseEstimator):
 
     fit_predict = fit_and_label
 
-    def predict(self, X):
-        """The nearest center of each new row; constraints say nothing of new rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
-        return np.argmin(sq_distances(X, self.cluster_centers_), axis=1)
+    predict = predict_nearest
 
 
 class COPFit(NamedTuple):

@@ -37,7 +37,7 @@ class Search(NamedTuple):
     exhausted: bool  # every assignment was tried: there is none
 
 
-def prepare(links: np.ndarray, n_points: int, n_clusters: int) -> Apart:
+def prepare_links(links: np.ndarray, n_points: int, n_clusters: int) -> Apart:
     """Peel the k-core and color the graph of the cannot-links (q, 2), each given once."""
     neighbors = neighbor_lists(links, n_points)
     degrees = np.array([len(others) for others in neighbors], dtype=np.int64)

@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from likewise.cluster.clusterer_checks import check_settings, warn_outcome
+from likewise.cluster.clusterer_checks import check_kmeans_settings, warn_outcome
 from likewise.constraints import check_constraints, fit_and_label, warn_unused
 from likewise.evaluation import violated_answers
 from likewise.kernels import KERNEL_NAMES, check_similarity, kernel_function, row_blocks
@@ -145,7 +145,7 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
         self
         """
         X = self._validate(X, reset=True)
-        check_settings(self, X.shape[0])
+        check_kmeans_settings(self, X.shape[0])
         constraints = check_constraints(constraints, n_samples=X.shape[0], y=y)
         self.n_answers_used_ = warn_unused(self, constraints, used=("must_link",))
         groups = constraints.closure().components  # (n,), in the order of their first rows

@@ -137,7 +137,7 @@ class KernelMeanShift(ClusterMixin, BaseEstimator):
         starts = Z
         if self.n_starts is not None and self.n_starts < len(Z):
             starts = Z[np.sort(rng.choice(len(Z), self.n_starts, replace=False))]
-        peaks, self.n_iter_, converged = climb(
+        peaks, self.n_iter_, converged = shift_to_peaks(
             Z, starts, self.bandwidth_, profile=self.profile, max_iter=self.max_iter
         )
         if not converged:
@@ -232,7 +232,7 @@ def rows_within(Z, pairs) -> np.ndarray:
     return counts
 
 
-def climb(Z, starts, bandwidth: float, *, profile: str, max_iter: int):
+def shift_to_peaks(Z, starts, bandwidth: float, *, profile: str, max_iter: int):
     """Shift each start to the mean around it until it stays: peaks, rounds, whether all ended.
 
     Climbs that meet go on as one, so there may be fewer peaks than starts.

@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_is_fitted, check_scalar
 from likewise.cluster.center_starts import starting_centers
 from likewise.cluster.clusterer_checks import (
     check_choice,
-    check_settings,
+    check_kmeans_settings,
     order_clusters,
     warn_conflicts,
     warn_outcome,
@@ -170,7 +170,7 @@ class MPCKMeans(ClusterMixin, BaseEstimator):
         """
         X = validate_rows(self, X, dtype=[np.float64, np.float32])
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
-        check_settings(self, len(X))
+        check_kmeans_settings(self, len(X))
         for name in ("C", "shrinkage"):
             check_scalar(getattr(self, name), name, (int, float, np.number), min_val=0)
         check_choice("metric", self.metric, ("full", "diagonal"))
@@ -198,7 +198,7 @@ class MPCKMeans(ClusterMixin, BaseEstimator):
             rng=check_random_state(self.random_state),
         )
         fits = (
-            descend(
+            fit_labels_and_metrics(
                 rows,
                 moves,
                 weights,
@@ -263,7 +263,7 @@ class MPCKFit(NamedTuple):
 
 
 @one_thread_if_small(lambda rows, *_, **__: rows.size)
-def descend(
+def fit_labels_and_metrics(
     rows: np.ndarray,  # (n, d), around 0, of mean variance 1
     moves: Moves,
     weights: np.ndarray,  # (m,) of the pairs
@@ -284,7 +284,8 @@ def descend(
     >>> rows = np.array([[-1.0, -0.9], [-1.0, 0.9], [1.0, -0.9], [1.0, 0.9]])
     >>> moves = prepare_moves(np.array([[0, 1]]), np.array([True]), np.array([0, 0, 1, 2]))
     >>> settings = {"full": False, "one_each": False, "shrinkage": 0.1, "max_iter": 20, "tol": 0}
-    >>> fitted = descend(rows, moves, np.ones(1), np.array([[-1.0, 0], [1.0, 0]]), **settings)
+    >>> centers = np.array([[-1.0, 0], [1.0, 0]])
+    >>> fitted = fit_labels_and_metrics(rows, moves, np.ones(1), centers, **settings)
     >>> fitted.labels.tolist(), bool(fitted.metrics[0, 0] > fitted.metrics[0, 1])
     ([0, 0, 1, 1], True)
     """

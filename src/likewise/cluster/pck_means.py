@@ -16,13 +16,14 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, check_scalar
+from sklearn.utils.validation import check_scalar
 
 from likewise.cluster.center_starts import starting_centers
 from likewise.cluster.clusterer_checks import (
     check_choice,
-    check_settings,
+    check_kmeans_settings,
     order_clusters,
+    predict_nearest,
     warn_conflicts,
     warn_outcome,
 )
@@ -34,7 +35,6 @@ from likewise.cluster.soft_pairs import (
     violated,
 )
 from likewise.constraints import check_constraints, fit_and_label, warn_unused
-from likewise.kernels import sq_distances
 from likewise.numerics.partitions import cluster_means
 from likewise.numerics.rows import validate_rows
 from likewise.numerics.threads import one_thread_if_small
@@ -143,7 +143,7 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         """
         X = validate_rows(self, X, dtype=[np.float64, np.float32])
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
-        check_settings(self, len(X))
+        check_kmeans_settings(self, len(X))
         if isinstance(self.init, str):
             check_choice("init", self.init, ("k-means++",))
         check_scalar(self.C, "C", (int, float, np.number), min_val=0)
@@ -171,7 +171,9 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         else:
             starts = iter([self._given_centers(X.shape[1]) - center])
         fits = (
-            descend(rows, moves, price, centers, max_iter=self.max_iter, tol=self.tol)
+            fit_labels_and_centers(
+                rows, moves, price, centers, max_iter=self.max_iter, tol=self.tol
+            )
             for centers in starts
         )
         best = min(fits, key=lambda fitted: fitted.objective[-1])
@@ -186,20 +188,7 @@ class PCKMeans(ClusterMixin, BaseEstimator):
 
     fit_predict = fit_and_label
 
-    def predict(self, X):
-        """The nearest center of each new row; pairs say nothing of new rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
-        return np.argmin(sq_distances(X, self.cluster_centers_), axis=1)
+    predict = predict_nearest
 
     def _given_centers(self, n_features: int) -> np.ndarray:
         centers = check_array(self.init, dtype=np.float64, input_name="init")
@@ -219,7 +208,7 @@ class PCKFit(NamedTuple):
 
 
 @one_thread_if_small(lambda rows, *_, **__: rows.size)
-def descend(
+def fit_labels_and_centers(
     rows: np.ndarray,  # (n, d), around 0
     moves: Moves,
     price: np.ndarray,  # (m,) of breaking each pair

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likewise.cluster import order_clusters
 from likewise.constraints import check_constraints, fit_and_label
-from likewise.deep.fit_settings import check_ease, check_init_model, check_settings
+from likewise.deep.fit_settings import check_ease, check_init_model, read_settings
 from likewise.deep.mapping import assign, network_map
 from likewise.evaluation import hold_out, violated_answers
 from likewise.maps import by_map
@@ -160,7 +160,7 @@ class DeepConstrainedClustering(
         X = by_map.validate(self, X, reset=True)
         check_scale(X, single=True)  # the network computes in float32
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
-        settings = check_settings(self, *X.shape)
+        settings = read_settings(self, *X.shape)
         ease = check_ease(ease, len(X))
         if self.checkpoint is not None and not isinstance(self.random_state, numbers.Integral):
             raise ValueError(

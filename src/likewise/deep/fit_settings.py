@@ -27,7 +27,7 @@ class Settings(TrainingPlan):
         return TrainingPlan(**{name: getattr(self, name) for name in names})
 
 
-def check_settings(model, n_samples: int, n_features: int) -> Settings:
+def read_settings(model, n_samples: int, n_features: int) -> Settings:
     """What training reads, or one error."""
     plan = check_plan(model.training)
     check_scalar(model.n_clusters, "n_clusters", (int, np.integer), min_val=1)

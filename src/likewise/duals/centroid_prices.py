@@ -29,7 +29,7 @@ from scipy.sparse.csgraph import connected_components
 from likewise.duals.priced_pairs import PricedPairs
 from likewise.kernels import row_blocks, sq_distances
 from likewise.numerics.partitions import cluster_means, refill_empty
-from likewise.numerics.subgradient import climb
+from likewise.numerics.subgradient import maximize_concave
 
 
 class Priced(NamedTuple):
@@ -202,7 +202,9 @@ def climb_multipliers(
         )  # a must-link's sign may only go by way of 0
         return np.where(crossed, 0.0, new)
 
-    climbed = climb(evaluate, start.ravel(), project=project, target=target, max_iter=max_iter)
+    climbed = maximize_concave(
+        evaluate, start.ravel(), project=project, target=target, max_iter=max_iter
+    )
     return Priced(climbed.point.reshape(start.shape), climbed.value, climbed.settled)
 
 

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import Constraints, check_constraints
 from likewise.duals.dissimilarity import dissimilarity_matrix, len_of
-from likewise.duals.medoid_prices import prepare, price_sets
+from likewise.duals.medoid_prices import cluster_without_pairs, price_sets
 from likewise.duals.priced_pairs import pairs_of
 from likewise.progress import track
 
@@ -144,7 +144,7 @@ def metric_fitness(
 
 def fitness_of_sets(D, sets: Sequence[Constraints], n_clusters, eps, n_jobs, seed) -> tuple:
     """Share of pairs that cost nothing, and equation (20), for each set: two arrays (n_sets,)."""
-    prepared = prepare(D, n_clusters, check_random_state(seed))
+    prepared = cluster_without_pairs(D, n_clusters, check_random_state(seed))
     priced = price_sets(prepared, list(map(pairs_of, sets)), eps, widths=WIDTHS, n_jobs=n_jobs)
     free = [np.mean(prices.prices == 0) for prices in priced]
     zeros = [np.count_nonzero(prices.multipliers == 0) for prices in priced]

@@ -73,7 +73,7 @@ class Prepared(NamedTuple):
     bound: float  # L there: no k medoids cost less
 
 
-def prepare(costs: np.ndarray, n_clusters: int, rng) -> Prepared:
+def cluster_without_pairs(costs: np.ndarray, n_clusters: int, rng) -> Prepared:
     """Medoids without pairs, and the proof of how good they are."""
     if len(costs) < n_clusters:
         raise ValueError(f"n_samples={len(costs)} should be >= n_clusters={n_clusters}.")
@@ -84,7 +84,7 @@ def prepare(costs: np.ndarray, n_clusters: int, rng) -> Prepared:
     swapped = min((swap_medoids(costs, start) for start in starts), key=lambda best: best.cost)
     everywhere = Lagrangian(costs, NO_PAIRS, n_clusters, eps=0.0)
     none = everywhere.zeros()
-    u, _ = everywhere.climb(costs[:, swapped.medoids].max(axis=1), none, FIRST_WIDTHS[:1])
+    u, _ = everywhere.maximize_smooth(costs[:, swapped.medoids].max(axis=1), none, FIRST_WIDTHS[:1])
     climbed = climb_columns(everywhere, u, none, FIRST_WIDTHS[1:], swapped.cost)
     return Prepared(costs, scale, swapped, climbed.u, climbed.bound)
 
@@ -126,7 +126,7 @@ def climb_columns(
     best = ClimbedColumns(u, multipliers, -np.inf, np.inf)
     for _ in range(MAX_ROUNDS):
         few = Lagrangian(costs[:, columns], everywhere.pairs, k, eps)
-        u, multipliers[:, columns] = few.climb(u, multipliers[:, columns], stages)
+        u, multipliers[:, columns] = few.maximize_smooth(u, multipliers[:, columns], stages)
         kept = np.where(np.abs(multipliers) < widths[-1], 0.0, multipliers)  # less is rounding
         bound = everywhere.value(u, kept)
         if bound > best.bound:
@@ -177,7 +177,7 @@ class Lagrangian:
         slack = multipliers[~must].sum() - np.abs(multipliers[must]).sum()
         return float(u.sum() + saved + self.eps * slack)
 
-    def climb(self, u, multipliers, widths) -> tuple[np.ndarray, np.ndarray]:
+    def maximize_smooth(self, u, multipliers, widths) -> tuple[np.ndarray, np.ndarray]:
         """u and multipliers where the smooth function of the last width is largest."""
         flat = self.flatten(u, multipliers)
         upper = np.where(np.arange(len(flat)) < len(u), np.inf, 0.0)

@@ -155,7 +155,7 @@ def constraint_prices(
         triples_satisfied = satisfied_triples(constraints, lambda some: pair_sq_distances(X, some))
     else:
         D = dissimilarity_matrix(X, metric)
-        prepared = medoid_prices.prepare(D, n_clusters, rng)
+        prepared = medoid_prices.cluster_without_pairs(D, n_clusters, rng)
         labels, found_centers = prepared.swapped.labels, prepared.swapped.medoids
         cost = prepared.swapped.cost * prepared.scale
         priced = price_medoids(prepared, pairs, solver, eps)

@@ -33,11 +33,11 @@ from likewise.evaluation.select import (
     Selected,
     ahead_of_first,
     can_judge,
-    climb,
     count_judged,
     highest_mean,
     hold_out,
     select,
+    step_while_cheaper,
 )
 from likewise.evaluation.violations import violated_by_bounds, violated_on_average
 
@@ -51,7 +51,6 @@ __all__ = [
     "answer_credits",
     "beats",
     "can_judge",
-    "climb",
     "count_judged",
     "cross_credits",
     "fit_keywords",
@@ -69,6 +68,7 @@ __all__ = [
     "satisfied_answers",
     "select",
     "separation_score",
+    "step_while_cheaper",
     "violated_answers",
     "violated_by_bounds",
     "violated_on_average",

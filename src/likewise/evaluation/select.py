@@ -85,7 +85,7 @@ def hold_out(
     return (split.fit_part, split.held_out) if can_judge([split]) else (constraints, nothing)
 
 
-def climb(
+def step_while_cheaper(
     cost: Callable[[float], float], start: float, factor: float, limits: tuple[float, float]
 ) -> float:
     """From a setting up, or else down, by a factor while the cost falls: for one valley."""

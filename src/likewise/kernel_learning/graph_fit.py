@@ -1,9 +1,13 @@
-"""What NPK and SimpleNPK share: pairs over a graph of the rows, and a map for new ones."""
+"""What NPK and SimpleNPK share: pairs over a graph of the rows, and a map for new ones.
+
+Both take `fit_on_graph` and `kernel_of_rows` as their own ``fit`` and ``kernel_``.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import check_constraints, warn_unused
 from likewise.kernel_learning.merged_pairs import merge_pairs
@@ -31,35 +35,53 @@ class GraphKernel(NamedTuple):
     n_iter: int
 
 
-def fit_on_graph(learner, X, y, constraints):
-    """Fit NPK or SimpleNPK; without pairs the kernel is the inverse of L, cut to 40 directions.
+def fit_on_graph(self, X, y=None, *, constraints=None):
+    """Learn the kernel.
 
-    ``learner._solve`` takes the Laplacian and the pairs, of which there is at least one.
+    Parameters
+    ----------
+    X : array-like or CSR of shape (n_samples, n_features)
+        Rows; for ``affinity="precomputed"`` their similarity (n_samples, n_samples).
+    y : None
+        Ignored; it is here for scikit-learn.
+    constraints : Constraints, default=None
+        Its must-links and cannot-links are used. Without any, the kernel is the inverse of L,
+        cut to its 40 leading directions.
+
+    Returns
+    -------
+    self : estimator
     """
-    X = by_map.validate(learner, X, reset=True)
+    X = by_map.validate(self, X, reset=True)
     answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
-    warn_unused(learner, answers, used=("must_link", "cannot_link"))
-    learner._check_settings()
-    W = affinity_graph(X, learner.affinity, learner.n_neighbors)
+    warn_unused(self, answers, used=("must_link", "cannot_link"))
+    self._check_settings()
+    W = affinity_graph(X, self.affinity, self.n_neighbors)
     merged = merge_pairs(answers)
     if len(merged.pairs):
-        solved = learner._solve(laplacian(W, delta=learner.delta), merged)
+        solved = self._solve(laplacian(W, delta=self.delta), merged)
     else:
-        solved = GraphKernel(start_embedding(W, learner.delta), np.empty(0), 0.0, 0.0, 0.0, 1)
-    learner.duals_ = np.zeros(answers.n_answers)
-    learner.duals_[merged.answers] = merged.shares * solved.duals[merged.pair_of]
-    learner.embedding_, learner.n_iter_ = solved.Y, solved.n_iter
-    learner.primal_value_, learner.dual_value_ = solved.primal, solved.dual
-    learner.gap_ = solved.gap
+        solved = GraphKernel(start_embedding(W, self.delta), np.empty(0), 0.0, 0.0, 0.0, 1)
+    self.duals_ = np.zeros(answers.n_answers)
+    self.duals_[merged.answers] = merged.shares * solved.duals[merged.pair_of]
+    self.embedding_, self.n_iter_ = solved.Y, solved.n_iter
+    self.primal_value_, self.dual_value_ = solved.primal, solved.dual
+    self.gap_ = solved.gap
     is_wrong = merged.signs * row_products(solved.Y, merged.pairs) <= 0
-    learner.violated_ = np.sort(merged.answers[is_wrong[merged.pair_of]])
-    learner.n_answers_used_ = len(merged.answers)
-    is_precomputed = learner.affinity == "precomputed"
+    self.violated_ = np.sort(merged.answers[is_wrong[merged.pair_of]])
+    self.n_answers_used_ = len(merged.answers)
+    is_precomputed = self.affinity == "precomputed"
     rows = np.asarray(X.diagonal(), dtype=np.float64) if is_precomputed else X
-    n_neighbors = learner.n_neighbors or len(solved.Y)
-    learner.map_ = NeighborMap(rows, solved.Y, n_neighbors, is_precomputed)
-    learner._n_features_out = learner.map_.n_directions
-    return learner
+    n_neighbors = self.n_neighbors or len(solved.Y)
+    self.map_ = NeighborMap(rows, solved.Y, n_neighbors, is_precomputed)
+    self._n_features_out = self.map_.n_directions
+    return self
+
+
+def kernel_of_rows(self) -> np.ndarray:
+    """Learned kernel of the training rows (n_samples, n_samples)."""
+    check_is_fitted(self)
+    return self.embedding_ @ self.embedding_.T
 
 
 def row_products(Y: np.ndarray, pairs: np.ndarray) -> np.ndarray:

@@ -20,9 +20,8 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from likewise.kernel_learning.graph_fit import GraphKernel, fit_on_graph
+from likewise.kernel_learning.graph_fit import GraphKernel, fit_on_graph, kernel_of_rows
 from likewise.kernel_learning.merged_pairs import MergedPairs
 from likewise.kernel_learning.npk_solvers import (
     PairProblem,
@@ -136,33 +135,10 @@ class NPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X, y=None, *, constraints=None):
-        """Learn the kernel.
-
-        Parameters
-        ----------
-        X : array-like or CSR of shape (n_samples, n_features)
-            Rows; for ``affinity="precomputed"`` their similarity (n_samples, n_samples).
-        y : None
-            Ignored; it is here for scikit-learn.
-        constraints : Constraints, default=None
-            Its must-links and cannot-links are used. Without any, the kernel is the inverse of L,
-            cut to its 40 leading directions.
-
-        Returns
-        -------
-        self : NPK
-        """
-        return fit_on_graph(self, X, y, constraints)
-
+    fit = fit_on_graph
     transform = by_map.transform
     kernel = by_map.kernel
-
-    @property
-    def kernel_(self):
-        """Learned kernel of the training rows (n_samples, n_samples)."""
-        check_is_fitted(self)
-        return self.embedding_ @ self.embedding_.T
+    kernel_ = property(kernel_of_rows)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

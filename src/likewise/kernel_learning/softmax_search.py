@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from likewise.constraints import Constraints
-from likewise.evaluation import can_judge, climb
+from likewise.evaluation import can_judge, step_while_cheaper
 from likewise.kernel_learning.logdet_kernel import expand
 from likewise.kernel_learning.softmax import (
     Choices,
@@ -197,14 +197,16 @@ def choose_strength(
     best_C, best_sharpness = C or CLIMB_FROM, sharpness or SHARPNESS
     if C is None:
         for factor in (4.0, 2.0):
-            best_C = climb(lambda C: judge(C, best_sharpness), best_C, factor, STRENGTHS)
+            best_C = step_while_cheaper(
+                lambda C: judge(C, best_sharpness), best_C, factor, STRENGTHS
+            )
     if sharpness is None:
         product = best_C * best_sharpness if C is None else None
 
         def judge_sharpness(sharpness: float) -> float:
             return judge(best_C if product is None else product / sharpness, sharpness)
 
-        best_sharpness = climb(judge_sharpness, best_sharpness, 4.0, SHARPNESSES)
+        best_sharpness = step_while_cheaper(judge_sharpness, best_sharpness, 4.0, SHARPNESSES)
         best_C = best_C if product is None else product / best_sharpness
     cost = judge(best_C, best_sharpness)
     unlearned = np.concatenate([option_sq_distances(Y, held_out, 1.0) for _, held_out in folds])

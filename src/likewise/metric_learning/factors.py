@@ -31,7 +31,7 @@ class Descent(NamedTuple):
 
 
 @one_thread_if_small(lambda value_and_gradient, gap, start, **_: start.size)
-def descend(
+def minimize_over_factors(
     value_and_gradient: Callable[[np.ndarray], tuple[float, np.ndarray]],
     gap: Callable[[np.ndarray], float],
     start: np.ndarray,

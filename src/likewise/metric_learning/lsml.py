@@ -36,7 +36,7 @@ from sklearn.exceptions import ConvergenceWarning
 from likewise.constraints import check_constraints, warn_unused
 from likewise.evaluation import violated_answers
 from likewise.maps import LinearMap, by_map
-from likewise.metric_learning.factors import descend, span
+from likewise.metric_learning.factors import minimize_over_factors, span
 from likewise.numerics.psd import symmetric_root
 
 
@@ -211,7 +211,9 @@ def fit_comparisons(
         bound = distance_bound(L, gradient)
         return bound / value if value > 0 else bound
 
-    fitted = descend(value_and_gradient, gap, np.eye(n_told), tol=tol, max_iter=max_iter)
+    fitted = minimize_over_factors(
+        value_and_gradient, gap, np.eye(n_told), tol=tol, max_iter=max_iter
+    )
     told = fitted.factor.T @ fitted.factor
     M = np.eye(n_features) + basis @ (told - np.eye(n_told)) @ basis.T
     return Compared((M + M.T) / 2, prior_weight * fitted.objective, *fitted[2:])

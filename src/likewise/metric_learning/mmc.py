@@ -38,7 +38,7 @@ from sklearn.exceptions import ConvergenceWarning
 from likewise.constraints import check_constraints, warn_unused
 from likewise.evaluation import violated_on_average
 from likewise.maps import LinearMap, by_map
-from likewise.metric_learning.factors import descend, span
+from likewise.metric_learning.factors import Descent, minimize_over_factors, span
 from likewise.metric_learning.shrinkage import check_shrinkage, shrink
 from likewise.numerics.pair_distances import mean_sq_distance
 from likewise.numerics.psd import symmetric_root
@@ -195,13 +195,7 @@ def spread_full(
     Y = white @ basis
     n_directions = Y.shape[1]
     start = np.eye(n_directions) / np.sqrt(n_directions)
-    fitted = descend(
-        lambda L: shortfall(L, Y, weights),
-        lambda L: optimality_gap(L, Y, weights),
-        start,
-        tol=tol,
-        max_iter=max_iter,
-    )
+    fitted = maximize_spread(Y, weights, start, tol=tol, max_iter=max_iter)
     L = fitted.factor / np.linalg.norm(fitted.factor)
     back = solve_triangular(root, basis @ L.T, lower=True, trans="T")  # (d, r)
     return SpreadMetric(back @ back.T, np.exp(-fitted.objective), *fitted[2:])
@@ -215,16 +209,21 @@ def spread_diagonal(
     varies = diffs.any(axis=0)
     Y = (diffs / root)[:, varies]
     start = np.full(Y.shape[1], 1 / np.sqrt(Y.shape[1]))
-    fitted = descend(
+    fitted = maximize_spread(Y, weights, start, tol=tol, max_iter=max_iter)
+    L = np.zeros(len(root))
+    L[varies] = fitted.factor / np.linalg.norm(fitted.factor)
+    return SpreadMetric(np.diag(np.square(L / root)), np.exp(-fitted.objective), *fitted[2:])
+
+
+def maximize_spread(Y, weights, start: np.ndarray, *, tol: float, max_iter: int) -> Descent:
+    """The best factor of M, or its diagonal, for differences Y (m, r) where S is the identity."""
+    return minimize_over_factors(
         lambda L: shortfall(L, Y, weights),
         lambda L: optimality_gap(L, Y, weights),
         start,
         tol=tol,
         max_iter=max_iter,
     )
-    L = np.zeros(len(root))
-    L[varies] = fitted.factor / np.linalg.norm(fitted.factor)
-    return SpreadMetric(np.diag(np.square(L / root)), np.exp(-fitted.objective), *fitted[2:])
 
 
 def shortfall(L: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:

@@ -26,7 +26,7 @@ class Climbed(NamedTuple):
 
 
 @one_thread()
-def climb(
+def maximize_concave(
     evaluate: Callable[[np.ndarray], tuple[float, np.ndarray]],
     start: np.ndarray,
     *,

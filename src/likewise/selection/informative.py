@@ -179,7 +179,7 @@ def select_constraints(
     pool = check_constraints(pool, n_samples=len(X))
     rng = check_random_state(random_state)
     seed = int(rng.randint(2**31 - 1)) if not isinstance(random_state, int) else random_state
-    check_settings(n_clusters, n_select, strategy, quality, patience, len(X))
+    check_selection_settings(n_clusters, n_select, strategy, quality, patience, len(X))
     bounds = ITML(C=C, bounds=bounds, random_state=seed).fit(X).bounds_
     near, far = mean_sq_distance(X) * np.array(bounds)
     usable = find_usable(X, pool)
@@ -360,7 +360,7 @@ def describe_rounds(pool: Pool, answers: Constraints, rounds) -> tuple[np.ndarra
     return np.array(informative), np.array(coherent)
 
 
-def check_settings(n_clusters, n_select, strategy, quality, patience, n_rows) -> None:
+def check_selection_settings(n_clusters, n_select, strategy, quality, patience, n_rows) -> None:
     if strategy not in STRATEGIES:
         raise ValueError(f"strategy={strategy!r} is unknown. Use one of {', '.join(STRATEGIES)}.")
     if quality not in QUALITIES:
