@@ -50,7 +50,7 @@ AS_PUBLISHED = {
 }
 TOGETHER = TrainingPlan(answers_apart=False)
 CHOICES: dict[str, dict] = {  # one thing changed at a time
-    "as it comes": {},
+    "default": {},
     "no images": {"image_shape": None},
     "no KL": {"training": TrainingPlan(kl_weight=0.0)},
     "one rate": {"training": TrainingPlan(decay=False)},
@@ -245,8 +245,8 @@ def noise(data: str) -> Table:
 TABLES = (
     Table(
         "default",
-        "As it comes, with a tenth as many random pairs as rows",
-        cells=lambda: [{"data": data, "choice": "as it comes"} for data in IMAGES],
+        "The default settings, with a tenth as many random pairs as rows",
+        cells=lambda: [{"data": data, "choice": "default"} for data in IMAGES],
         run=run_choice,
         rows=("data",),
         columns="choice",
