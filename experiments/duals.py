@@ -150,7 +150,7 @@ TABLES = (
     ),
     Table(
         "figure3",
-        f"Figure 3: fitness over {N_SETS} sets of 1 to {MAX_PAIRS} pairs a draw, made data",
+        f"Figure 3: fitness over {N_SETS} sets of 1 to {MAX_PAIRS} pairs per draw, made data",
         cells=lambda: [{"data": data, "metric": one} for data in METRICS for one in METRICS],
         run=run_fitness,
         rows=("data",),
@@ -160,7 +160,7 @@ TABLES = (
     ),
     Table(
         "figure4",
-        f"Figure 4: fitness over {N_SETS} sets of 1 to {MAX_PAIRS} pairs a seed, measured data",
+        f"Figure 4: fitness over {N_SETS} sets of 1 to {MAX_PAIRS} pairs per seed, measured data",
         cells=lambda: [{"data": data, "metric": one} for data in REAL_SETS for one in METRICS],
         run=run_fitness,
         rows=("data",),
@@ -238,7 +238,7 @@ TABLES = (
     ),
     Table(
         "suspects",
-        f"Finding the wrong ones of {N_ANSWERS} answers, a tenth of them flipped",
+        f"Finding the wrong ones among {N_ANSWERS} answers, a tenth of them flipped",
         cells=lambda: [
             {"data": data, "answers": kind, "by": by}
             for kind in DOUBTED_KINDS

@@ -386,7 +386,7 @@ TABLES = (
     ),
     Table(
         "counts",
-        "The number of clusters found, beside the number of classes",
+        "The number of clusters found, compared with the number of classes",
         cells=lambda: cells_of(data=names(), pairs=(0, 100, 300)),
         run=run_count,
         rows=("data",),

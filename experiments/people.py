@@ -288,7 +288,7 @@ TABLES = (
     ),
     Table(
         "things-all",
-        "The same with all answers but the fifth: one draw, so one run",
+        "The same with all answers except the held-out fifth: one draw, so one run",
         cells=lambda: [{"answers": "all", "method": "softmax"}],
         run=run_things,
         rows=("answers",),
@@ -298,8 +298,8 @@ TABLES = (
     ),
     Table(
         "ceiling",
-        "440 hard questions asked of some 200 people each: the majority's share is the best that "
-        "anybody can predict, the votes' own entropy the least log-loss",
+        "440 hard questions asked of about 200 people each: the majority's share is the best "
+        "anyone can predict, the entropy of the votes the least log-loss",
         cells=lambda: [{"answers": size} for size in ("2000", "all")],
         run=run_ceiling,
         rows=(),
@@ -321,7 +321,7 @@ TABLES = (
     ),
     Table(
         "clusters",
-        "k-means of the 1,295 objects that have a category, beside those categories",
+        "k-means of the 1,295 objects that have a category, compared with those categories",
         cells=lambda: [{"answers": size} for size in ("0", "2000", "all")],
         run=run_clusters,
         rows=(),

@@ -342,7 +342,7 @@ TABLES = (
     ),
     Table(
         "beyond",
-        "Cannot-links and triples beside must-links: J and ARI of k-means",
+        "Cannot-links and triples in addition to must-links: J and ARI of k-means",
         cells=lambda: [{"data": data, "answers": kind} for data in BEYOND_SETS for kind in KINDS],
         run=run_beyond,
         rows=("data",),

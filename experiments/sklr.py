@@ -236,7 +236,7 @@ TABLES = (
     ),
     Table(
         "figure1",
-        "Figure 1: ARI by labelled rows a class",
+        "Figure 1: ARI by labeled rows per class",
         cells=lambda: method_cells(SETS),
         run=run_method,
         rows=("data", "answers", "labelled"),
@@ -286,7 +286,7 @@ TABLES = (
     ),
     Table(
         "clusterers",
-        "One learned kernel under three clusterers; mean shift is not told how many clusters",
+        "One learned kernel under three clusterers; mean shift is not given the number of clusters",
         cells=lambda: [{"data": data, "clusterer": name} for data in SETS for name in CLUSTERERS],
         run=run_clusterer,
         rows=("data",),

@@ -261,8 +261,8 @@ TABLES = (
     ),
     Table(
         "sessions",
-        f"ARI after so many answers, by the way questions are chosen; a hasty annotator errs in "
-        f"{NOISE:.0%} and cannot tell in {UNSURE:.0%}",
+        "ARI by the number of answers and by the way questions are chosen; a hasty annotator errs "
+        f"in {NOISE:.0%} and cannot tell in {UNSURE:.0%}",
         cells=session_cells,
         run=run_session,
         rows=("data", "annotator"),
