@@ -53,6 +53,7 @@ PUBLIC_NAMES = {
         "SimpleNPK",
         "SpectralReweighting",
     ),
+    "labeling": ("LabelingSession", "ask"),
     "metric_learning": ("ITML", "LSML", "MMC", "RCA"),
     "model_file": ("ModelFileError", "load_model", "save_model"),
     "progress": ("show_progress",),

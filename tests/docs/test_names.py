@@ -19,6 +19,7 @@ NO_PAPER = {
     "likewise.Constraints",
     "likewise.InconsistentConstraints",
     "likewise.ModelFileError",
+    "likewise.ask",
     "likewise.citation",
     "likewise.free_row_score",
     "likewise.held_out_accuracy",
@@ -38,7 +39,7 @@ NO_PAPER = {
     "likewise.kernels.sq_distances",
 }
 NO_PAPER_ROOMS = tuple(
-    f"likewise.{room}." for room in ("report", "datasets", "features", "scale", "maps")
+    f"likewise.{room}." for room in ("report", "datasets", "features", "labeling", "scale", "maps")
 )
 
 

@@ -9,7 +9,8 @@ from likewise.guided.answer_check import (
 from likewise.guided.guided_clustering import GuidedClustering
 from likewise.guided.guided_report import GuidedReport
 from likewise.guided.known_groups import sharpen
-from likewise.guided.preparation import fit_scaler
+from likewise.guided.preparation import fit_reducer, fit_scaler, preparation_map
+from likewise.guided.raw_rows import fit_features
 
 __all__ = [
     "AnswerCheck",
@@ -18,6 +19,9 @@ __all__ = [
     "GuidedReport",
     "check_answers",
     "doubtful_answers",
+    "fit_features",
+    "fit_reducer",
     "fit_scaler",
+    "preparation_map",
     "sharpen",
 ]

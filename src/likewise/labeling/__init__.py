@@ -4,17 +4,24 @@ from likewise.labeling.answer_constraints import constraints_from, events_from
 from likewise.labeling.event_log import EventLog, RowNames, SetAside
 from likewise.labeling.events import Event
 from likewise.labeling.knowledge import Knowledge, Walks, learn_quickly
+from likewise.labeling.oracles import LabelOracle, Oracle
 from likewise.labeling.questions import Question
+from likewise.labeling.session import LabelingSession, Progress, ask
 from likewise.labeling.what_to_ask import choose_question
 
 __all__ = [
     "Event",
     "EventLog",
     "Knowledge",
+    "LabelOracle",
+    "LabelingSession",
+    "Oracle",
+    "Progress",
     "Question",
     "RowNames",
     "SetAside",
     "Walks",
+    "ask",
     "choose_question",
     "constraints_from",
     "events_from",

@@ -18,14 +18,16 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from likewise.features import cell_table, is_frame
 from likewise.labeling.events import Event
 from likewise.labeling.questions import Question
 
@@ -57,23 +59,23 @@ class RowNames:
 
     Parameters
     ----------
-    X : array-like or CSR of shape (n, d)
+    X : array-like, CSR, dataframe or dict of columns, of shape (n, d)
     ids : array-like of shape (n,) or None, default=None
         None names every row by its content.
     """
 
     def __init__(self, X, ids: Sequence | np.ndarray | None = None):
-        self._X = in_order(csr_array(X)) if issparse(X) else np.asarray(X)
+        self._hash, n_rows = hasher_of(X)
         self._prints: dict[int, str] = {}
         if ids is None:
-            ids = name_by_content([self.fingerprint(row) for row in range(self._X.shape[0])])
+            ids = name_by_content([self.fingerprint(row) for row in range(n_rows)])
         self.ids = [str(name) for name in ids]
         self.row_of = {name: row for row, name in enumerate(self.ids)}
 
     def fingerprint(self, row: int) -> str:
         """The content of a row in 16 letters."""
         if row not in self._prints:
-            self._prints[row] = fingerprint_row(self._X, row)
+            self._prints[row] = self._hash(row)
         return self._prints[row]
 
 
@@ -85,16 +87,41 @@ def in_order(X: csr_array) -> csr_array:
     return X
 
 
-def fingerprint_row(X, row: int) -> str:
-    """A hash of one row's numbers, the same for float32 and float64 and for 0 and -0."""
+def hasher_of(X) -> tuple[Callable[[int], str], int]:
+    """What gives the fingerprint of a row of X, and how many rows there are."""
+    if is_frame(X):
+        table = cell_table(X)
+        columns = sorted(table.columns.items())
+        return (
+            lambda row: hash_cells([(name, cells[row]) for name, cells in columns])
+        ), table.n_rows
     if issparse(X):
-        at = slice(X.indptr[row], X.indptr[row + 1])
-        content = [X.indices[at].astype(np.int64), X.data[at]]
-    else:
-        content = [X[row]]
+        X = in_order(csr_array(X))
+        return partial(hash_sparse_row, X), X.shape[0]
+    X = np.asarray(X)
+    return (lambda row: hash_numbers(X[row])), X.shape[0]
+
+
+def hash_sparse_row(X: csr_array, row: int) -> str:
+    """A hash of the numbers stored in a row, and of their columns."""
+    at = slice(X.indptr[row], X.indptr[row + 1])
+    return hash_numbers(X.indices[at], X.data[at])
+
+
+def hash_numbers(*parts) -> str:
+    """A hash of numbers, the same for float32 and float64 and for 0 and -0."""
     digest = blake2b(digest_size=8)
-    for part in content:
+    for part in parts:
         digest.update((np.asarray(part, dtype=np.float64) + 0.0).tobytes())
+    return digest.hexdigest()
+
+
+def hash_cells(cells: Sequence[tuple[str, Any]]) -> str:
+    """A hash of the cells of a table's row by column; 1 and 1.0 are the same."""
+    digest = blake2b(digest_size=8)
+    for name, cell in cells:
+        is_number = isinstance(cell, int | float | np.number)
+        digest.update(f"{name}={float(cell) + 0.0 if is_number else cell}\n".encode())
     return digest.hexdigest()
 
 

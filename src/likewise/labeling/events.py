@@ -39,6 +39,12 @@ class Event:
         How long the person took.
     undoes : str, default=""
         The id of the event that an undo takes back.
+
+    Examples
+    --------
+    >>> from likewise.labeling import Event, Question
+    >>> Event("answer", "e1", Question("pair", (0, 1)), "apart", annotator="ann").choice
+    'apart'
     """
 
     kind: str

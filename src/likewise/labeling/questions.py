@@ -47,8 +47,8 @@ class Question:
         The rows asked about: two of a pair, three of which one is odd, the one that belongs to some
         group, or the first of a grid and then those beside it.
     groups : tuple of tuple of int, default=()
-        Of a group question: the groups shown, the likeliest first, each by some of its rows; the
-        first stands for the group.
+        Of a group question: the groups shown, the likeliest first, each by some of its rows. The
+        first stands for the group; the others are shown on request.
     more : tuple of tuple of int, default=()
         Of a group question: the groups for the screens after it ("another group").
     is_random : bool, default=False
@@ -57,6 +57,15 @@ class Question:
         Asked before, with sides swapped, to measure how consistent a person is.
     why : str, default=""
         A sentence for people.
+
+    Examples
+    --------
+    >>> from likewise.labeling import Question
+    >>> question = Question("group", (7,), groups=((0, 3), (5,)))
+    >>> question.offered
+    (0, 1, 'new', 'nowhere', 'cant_tell')
+    >>> question.to_json()
+    {'kind': 'group', 'rows': [7], 'groups': [[0, 3], [5]]}
     """
 
     kind: str
@@ -69,13 +78,13 @@ class Question:
 
     @property
     def shown(self) -> tuple[int, ...]:
-        """Every row on the screen, the ones asked about first."""
-        return self.rows + tuple(row for group in self.groups for row in group)
+        """The rows on the screen: those asked about, and one of each group; more on request."""
+        return self.rows + tuple(group[0] for group in self.groups)
 
     @property
     def all_rows(self) -> tuple[int, ...]:
-        """Every row on the screen and on those after it."""
-        return self.shown + tuple(row for group in self.more for row in group)
+        """Every row on the screen, on request, and on the screens after it."""
+        return self.rows + tuple(row for group in self.groups + self.more for row in group)
 
     @property
     def keys(self) -> tuple[tuple[int, ...], ...]:

@@ -1,0 +1,620 @@
+"""LabelingSession: ask, take the answer, ask again; everything follows from the events.
+
+A plain state machine. The events are its state, kept in memory and, if wanted, in a log; groups,
+memberships, labels and the next question follow from them, from the rows and from the seed. Opened
+again on its log, a session is where it was, down to the question that was on the screen.
+"""
+
+import os
+import uuid
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_array, check_random_state
+
+from likewise.constraints import Constraints
+from likewise.guided import GuidedClustering, fit_features
+from likewise.labeling.answer_constraints import constraints_from, events_from
+from likewise.labeling.event_log import EventLog, RowNames
+from likewise.labeling.events import Event, counted, last_counted
+from likewise.labeling.knowledge import Knowledge, learn_quickly
+from likewise.labeling.questions import (
+    ACTIONS,
+    ANOTHER,
+    CANT_TELL,
+    KINDS,
+    NOWHERE,
+    Question,
+    check_question,
+)
+from likewise.labeling.quick_labels import settled_groups, settled_memberships
+from likewise.labeling.rows_in_mind import RowsInMind, choose_rows
+from likewise.labeling.start_labels import StartLabels
+from likewise.labeling.what_to_ask import MOST_SHOWN, choose_question
+from likewise.numerics.rows import check_scale
+
+ROWS_IN_MIND = 10_000  # rows thought about; with more, a sample
+REPEAT_AFTER = 10  # answers of the same person in between
+REVIEW_SHARE = 0.5  # of the questions, where a session begins from clusters
+NOWHERE_LABEL = -1
+
+
+class Progress(NamedTuple):
+    """Where a session stands."""
+
+    n_questions: int  # screens answered, "can't tell" among them
+    n_rows_shown: int  # rows on these screens, each counted every time
+    n_groups: int  # groups known to be different
+    n_open_rows: int  # rows thought about whose group no answer has named
+    consistency: float  # share of the questions asked again that got the same answer; nan if none
+    should_stop: bool  # nothing is left to learn
+    why: str
+
+
+class LabelingSession:
+    """Ask people about rows, one short question after another, and cluster by their answers.
+
+    Use it to get answers: from a person (``likewise ask``), from a program, or in a simulation
+    (``ask`` with a ``LabelOracle``). Use ``GuidedClustering`` when you have answers already.
+
+    Parameters
+    ----------
+    X : array-like, CSR, dataframe or dict of columns, of shape (n_samples, n_features)
+        Numbers, or a table of mixed columns, which `TableFeatures` turns into numbers.
+    ids : array-like of shape (n_samples,), default=None
+        Names of the rows. A log knows rows by these, and without them by their content.
+    log : str, path or None, default=None
+        A file that every event is saved in before it counts; made if it is not there. Opened again,
+        the session goes on. None keeps events in memory.
+    start_labels : array-like of shape (n_samples,), default=None
+        Clusters to begin from and to review, -1 for none. They hold where no answer contradicts.
+    kinds : sequence of str, default=("group",)
+        Kinds of question to ask: "group", "pair", "odd_one_out", "grid", "review".
+    preparation : {"auto", "none", "standardize"}, default="auto"
+        What is done to the features first, as in ``GuidedClustering``.
+    repeat_share : float, default=0.03
+        Share of the questions that come again with sides swapped, to measure how consistent people
+        are. Raising it measures better and teaches less.
+    random_state : int, default=0
+        Same seed, same rows, same events: same questions, same labels.
+
+    Attributes
+    ----------
+    events : tuple of Event
+        All that happened.
+    set_aside : list of SetAside
+        Events of the log about rows that are missing or have changed.
+
+    See Also
+    --------
+    ask : A whole session in one line.
+
+    Notes
+    -----
+    With more than 10,000 rows a sample is thought about and asked about; the others are placed by
+    the nearest of 2,000 of these.
+
+    References
+    ----------
+    zhu2003, zhou2004 for the memberships.
+
+    Examples
+    --------
+    >>> from likewise import LabelingSession
+    >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]
+    >>> session = LabelingSession(X)
+    >>> question = session.next_question()
+    >>> question.kind, question.offered
+    ('group', (0, 'new', 'nowhere', 'cant_tell'))
+    >>> session.answer(question, "new")
+    True
+    >>> session.progress.n_groups
+    2
+    >>> sorted(session.labels)
+    [np.int64(0), np.int64(0), np.int64(0), np.int64(1), np.int64(1), np.int64(1)]
+    """
+
+    def __init__(
+        self,
+        X,
+        *,
+        ids=None,
+        log: str | os.PathLike | None = None,
+        start_labels=None,
+        kinds: Sequence[str] = ("group",),
+        preparation: str = "auto",
+        repeat_share: float = 0.03,
+        random_state: int = 0,
+    ):
+        self.kinds = check_kinds(kinds)
+        if not 0 <= repeat_share <= 1:
+            raise ValueError(f"repeat_share={repeat_share} must lie between 0 and 1.")
+        self.preparation, self.repeat_share = preparation, repeat_share
+        if not isinstance(random_state, int | np.integer):
+            random_state = check_random_state(random_state).randint(2**31 - 1)
+        self.random_state = int(random_state)
+        self._raw = X
+        self._X = numbers_of(X)
+        self.n_samples = self._X.shape[0]
+        self.ids = Constraints(self.n_samples, ids=ids).ids
+        self._start = None
+        if start_labels is not None:
+            self._start = StartLabels.of(start_labels, self.n_samples)
+        self._log, self.set_aside, events = None, [], []
+        if log is not None:
+            self._log = EventLog(log, RowNames(X, self.ids))
+            events = self._log.read()
+            self.set_aside = self._log.set_aside
+        self._events: list[Event] = []
+        self._seen: set[str] = set()
+        self._open: dict[str, Question] = {}  # on whose screen is which question
+        self._mind: RowsInMind | None = None
+        self._knowledge: Knowledge | None = None
+        self._model: tuple[int, GuidedClustering] | None = None
+        for event in events:
+            self._apply(event)
+
+    # Asking and answering
+
+    def next_question(self, annotator: str | None = None) -> Question | None:
+        """The question to ask now; the same one until it is answered or skipped.
+
+        Parameters
+        ----------
+        annotator : str, default=None
+            Who is asked. Others get other questions meanwhile.
+
+        Returns
+        -------
+        Question or None
+            None when nothing is left to learn.
+        """
+        name = annotator or ""
+        question = self._open.get(name)
+        if question is None or self._is_stale(question):
+            question = self._choose(name)
+            if question is None:
+                self._open.pop(name, None)
+                return None
+            self._record(Event("shown", self._new_id(), question, annotator=name, at=now()))
+        return question
+
+    def answer(
+        self,
+        question: Question,
+        choice: Any,
+        *,
+        annotator: str | None = None,
+        seconds: float | None = None,
+        event_id: str | None = None,
+    ) -> bool:
+        """Take an answer; once this returns, it is saved.
+
+        Parameters
+        ----------
+        question : Question
+        choice : str, int or sequence of int
+            One of ``question.offered``; of a grid, the numbers of those that belong with the first.
+        annotator : str, default=None
+        seconds : float, default=None
+            How long the person took.
+        event_id : str, default=None
+            A name given by whoever sends the answer; sent again, it counts once.
+
+        Returns
+        -------
+        bool
+            False if an event of this id is known already.
+        """
+        question = check_question(question, self.n_samples)
+        choice = question.check_choice(choice)
+        event = Event("answer", event_id or self._new_id(), question, choice, annotator or "")
+        return self._record(replace(event, at=now(), seconds=seconds))
+
+    def skip(self, question: Question, *, annotator: str | None = None) -> bool:
+        """Put a question aside; it does not come again."""
+        question = check_question(question, self.n_samples)
+        return self._record(
+            Event("skip", self._new_id(), question, annotator=annotator or "", at=now())
+        )
+
+    def undo(self, annotator: str | None = None) -> Event | None:
+        """Take back the last answer or action, or a person's last; its question is open again.
+
+        Returns
+        -------
+        Event or None
+            What was taken back; None if there is nothing to take back.
+        """
+        last = last_counted(self._events, annotator)
+        if last is not None:
+            undo = Event("undo", self._new_id(), annotator=last.annotator, at=now())
+            self._record(replace(undo, undoes=last.id))
+        return last
+
+    def act(
+        self,
+        kind: str,
+        *,
+        rows: Sequence[int] = (),
+        groups: Sequence[Sequence[int]] = (),
+        annotator: str | None = None,
+        event_id: str | None = None,
+    ) -> bool:
+        """Say something about groups without being asked.
+
+        Parameters
+        ----------
+        kind : {"merge", "split", "pure", "move"}
+            The groups are one; they are different; all rows belong together; the row belongs with
+            the first group and not with the others. Each weighs as one look.
+        rows : sequence of int, default=()
+        groups : sequence of sequences of int, default=()
+        annotator, event_id : str, default=None
+            As in ``answer``.
+        """
+        if kind not in ACTIONS:
+            raise ValueError(f"kind={kind!r} is no action. Use one of {', '.join(ACTIONS)}.")
+        shown = tuple(tuple(int(row) for row in group) for group in groups)
+        question = Question(kind, tuple(int(row) for row in rows), shown)
+        check_question(question, self.n_samples)
+        event = Event("action", event_id or self._new_id(), question, ACTIONS[kind])
+        return self._record(replace(event, annotator=annotator or "", at=now()))
+
+    def add_answers(self, answers) -> int:
+        """Take answers from elsewhere: `Constraints`, or the path of an answer file.
+
+        Returns
+        -------
+        int
+            How many looks are new; those added before, or exported from this session, count once.
+        """
+        if not isinstance(answers, Constraints):
+            path = Path(answers)
+            n_samples = None if self.ids is not None else self.n_samples
+            answers = Constraints.read(path, n_samples=n_samples, ids=self.ids)
+        if answers.n_samples != self.n_samples:
+            raise ValueError(
+                f"The answers are about {answers.n_samples} rows, and X has {self.n_samples}."
+            )
+        return sum(self._record(event) for event in events_from(answers))
+
+    # What is known
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """All that happened, in order."""
+        return tuple(self._events)
+
+    @property
+    def constraints(self) -> Constraints:
+        """All answers that were not taken back, as constraints; ``write`` makes an answer file."""
+        return constraints_from(self._events, self.n_samples, self.ids)
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """What the answers say about the rows thought about, by position among them."""
+        if self._knowledge is None:
+            mind = self._rows_in_mind()
+            answers = self.constraints.restrict(mind.rows)
+            if self._start is not None:
+                answers = answers + self._start.links(mind)
+            asked = {
+                tuple(sorted(int(row) for row in mind.position[list(key)])) for key in self._asked()
+            }
+            self._knowledge = learn_quickly(mind.Z, mind.S, answers, asked=asked, walks=mind.walks)
+        return self._knowledge
+
+    @property
+    def memberships(self) -> np.ndarray:
+        """(n_samples, n_clusters) memberships in the groups known to be different; rows sum to 1.
+
+        Before two groups are known: 1 in the cluster that plain clustering gives a row.
+        """
+        if len(settled_groups(self.knowledge)) < 2:
+            labels = self._plain_labels
+            return np.eye(labels.max() + 1)[labels]
+        mind = self._rows_in_mind()
+        memberships = settled_memberships(self.knowledge)
+        if self._start is not None:
+            memberships = self._start.weigh(memberships, self.knowledge, mind)
+        return mind.spread_to_all(memberships)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """(n_samples,) the cluster of each row; -1 where a person said that it belongs nowhere.
+
+        From the memberships, at once; ``model.labels_`` takes longer and learns which features
+        matter. Before two groups are known: plain clustering.
+        """
+        labels = self.memberships.argmax(axis=1)
+        nowhere = [
+            event.question.rows[0]
+            for event in counted(self._events)
+            if event.choice == NOWHERE and event.question is not None
+        ]
+        labels[nowhere] = NOWHERE_LABEL
+        return labels
+
+    @property
+    def model(self) -> GuidedClustering:
+        """`GuidedClustering` fitted to all answers but those that others outvote.
+
+        Fitted when it is first asked for after an answer.
+        """
+        n_heard = sum(event.kind in ("answer", "action", "undo") for event in self._events)
+        if self._model is None or self._model[0] != n_heard:
+            settings = {"preparation": self.preparation, "random_state": self.random_state}
+            model = GuidedClustering(**settings).fit(self._raw, constraints=self._not_outvoted())
+            self._model = n_heard, model
+            self._record(Event("refit", self._new_id(), at=now()))
+        return self._model[1]
+
+    @property
+    def progress(self) -> Progress:
+        """How far the session has come."""
+        answers = [event for event in counted(self._events) if event.kind == "answer"]
+        shown = [len(event.question.shown) for event in answers if event.question is not None]
+        knowledge = self.knowledge
+        is_done = choose_question(knowledge, self.kinds, self._rng("")) is None
+        why = "no row is left whose answer would tell anything new" if is_done else ""
+        return Progress(
+            len(answers),
+            sum(shown),
+            len(settled_groups(knowledge)),
+            int(np.count_nonzero(knowledge.groups < 0)),
+            consistency_of(answers),
+            is_done,
+            why,
+        )
+
+    def close(self) -> None:
+        """Close the log, if there is one; nothing is lost without it."""
+        if self._log is not None:
+            self._log.close()
+
+    # Inside
+
+    def _record(self, event: Event) -> bool:
+        """Save an event, then let it count; False if it is known already."""
+        if event.id in self._seen:
+            return False
+        if self._log is not None and self._log.append(event) == [False]:
+            return False
+        self._apply(event)
+        return True
+
+    def _apply(self, event: Event) -> None:
+        self._events.append(event)
+        self._seen.add(event.id)
+        if event.kind == "refit":
+            return
+        name = event.annotator
+        if event.kind == "shown" and event.question is not None:
+            self._open[name] = event.question
+        elif event.kind == "undo":
+            undone = next((e for e in self._events if e.id == event.undoes), None)
+            if undone is not None and undone.kind == "answer" and undone.question is not None:
+                self._open[name] = undone.question
+        elif event.kind in ("answer", "skip"):
+            self._open.pop(name, None)
+            if event.choice == ANOTHER and event.question is not None and event.question.more:
+                more = event.question.more
+                self._open[name] = replace(
+                    event.question, groups=more[:MOST_SHOWN], more=more[MOST_SHOWN:]
+                )
+        if event.kind != "shown":
+            self._knowledge = None
+
+    def _rows_in_mind(self) -> RowsInMind:
+        """The rows thought about, again where an answer is about a row that was not."""
+        questions = [event.question for event in self._events if event.question is not None]
+        touched = sorted({row for question in questions for row in question.all_rows})
+        forced = np.array(touched, dtype=np.int64)
+        if self._start is not None:
+            forced = np.union1d(forced, self._start.typical_rows(self._X))
+        if self._mind is None or (self._mind.position[forced] < 0).any():
+            rows = choose_rows(self.n_samples, ROWS_IN_MIND, forced, self.random_state)
+            self._mind = RowsInMind(
+                self._X, rows, preparation=self.preparation, seed=self.random_state
+            )
+        return self._mind
+
+    def _asked(self) -> set[tuple[int, ...]]:
+        """What was asked and answered, or skipped."""
+        events = counted(self._events) + [e for e in self._events if e.kind == "skip"]
+        return {key for e in events if e.question is not None for key in e.question.keys}
+
+    def _is_stale(self, question: Question) -> bool:
+        """Whether somebody else has answered it meanwhile."""
+        is_second_screen = not question.is_repeat and any(
+            event.choice == ANOTHER
+            and event.question is not None
+            and event.question.rows == question.rows
+            for event in self._events
+        )
+        return (
+            not question.is_repeat
+            and not is_second_screen
+            and any(key in self._asked() for key in question.keys)
+        )
+
+    def _choose(self, name: str) -> Question | None:
+        rng = self._rng(name)
+        if rng.random() < self.repeat_share:
+            again = self._choose_again(name, rng)
+            if again is not None:
+                return again
+        mind, knowledge = self._rows_in_mind(), self.knowledge
+        on_screens = {
+            tuple(sorted(int(row) for row in mind.position[list(key)]))
+            for other, question in self._open.items()
+            if other != name
+            for key in question.keys
+        }
+        knowledge = knowledge._replace(asked=knowledge.asked | on_screens)
+        question = None
+        if self._start is not None and rng.random() < REVIEW_SHARE:
+            question = self._start.review(knowledge, mind, rng)
+        if question is None:
+            question = choose_question(knowledge, self.kinds, rng)
+        return None if question is None else question.at(mind.rows)
+
+    def _choose_again(self, name: str, rng: np.random.Generator) -> Question | None:
+        """A question that this person answered some time ago, with sides swapped."""
+        own = [
+            event.question
+            for event in counted(self._events)
+            if event.annotator == name
+            and event.kind == "answer"
+            and event.question is not None
+            and event.question.kind in KINDS
+            and event.choice not in (CANT_TELL, ANOTHER)
+        ]
+        repeated = {question.rows for question in own if question.is_repeat}
+        once = [q for q in own[:-REPEAT_AFTER] if not q.is_repeat and swap(q).rows not in repeated]
+        return swap(once[int(rng.integers(len(once)))]) if once else None
+
+    def _rng(self, name: str) -> np.random.Generator:
+        """Random numbers that depend on the seed, on who is asked and on what has happened."""
+        n_events = sum(event.kind not in ("shown", "refit") for event in self._events)
+        return np.random.default_rng([self.random_state, n_events, zlib.crc32(name.encode())])
+
+    def _new_id(self) -> str:
+        return uuid.uuid4().hex
+
+    def _not_outvoted(self) -> Constraints:
+        """All answers but pairs that contradict the groups which the others make."""
+        answers, mind = self.constraints, self._rows_in_mind()
+        groups = np.full(self.n_samples, -1)
+        groups[mind.rows] = self.knowledge.groups
+        pairs, sign = answers.signed_pairs()
+        is_kept = np.ones(answers.n_answers, dtype=bool)
+        ends = groups[pairs]
+        is_kept[answers.positions("must_link", "cannot_link")] = (
+            (ends[:, 0] == ends[:, 1]) == (sign > 0)
+        ) | (ends < 0).any(axis=1)
+        return answers.subset(is_kept)
+
+    @cached_property
+    def _plain_labels(self) -> np.ndarray:
+        """Clusters without any answer, or those that the session began from."""
+        if self._start is not None:
+            return self._start.clusters.clip(0)
+        settings = {"preparation": self.preparation, "random_state": self.random_state}
+        return GuidedClustering(**settings).fit(self._raw).labels_
+
+
+def ask(X, oracle: Callable[[Question], Any], budget: int = 50, **settings) -> LabelingSession:
+    """Ask somebody, or something, a number of questions about the rows of X.
+
+    Parameters
+    ----------
+    X : array-like, CSR, dataframe or dict of columns, of shape (n_samples, n_features)
+    oracle : callable
+        Takes a `Question` and returns one of the answers it offers, or None to skip it.
+    budget : int, default=50
+        Screens to show, "can't tell" and repeats among them. Fewer are shown when nothing is left
+        to learn.
+    **settings
+        Of `LabelingSession`.
+
+    Returns
+    -------
+    LabelingSession
+        With ``labels``, ``model``, ``constraints`` and ``progress``; it can go on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.metrics import adjusted_rand_score
+    >>> from likewise import ask
+    >>> from likewise.datasets import load_digits
+    >>> from likewise.labeling import LabelOracle
+    >>> digits = load_digits()
+    >>> X, y = digits.X[:500] / 16, np.asarray(digits.y[:500])
+    >>> session = ask(X, LabelOracle(y), budget=30)
+    >>> adjusted_rand_score(y, session.labels) > 0.7
+    True
+    """
+    if budget < 0:
+        raise ValueError(f"budget={budget} must be 0 or more.")
+    session = LabelingSession(X, **settings)
+    for _ in range(budget):
+        question = session.next_question()
+        if question is None:
+            break
+        choice = oracle(question)
+        if choice is None:
+            session.skip(question)
+        else:
+            session.answer(question, choice)
+    return session
+
+
+def numbers_of(X):
+    """X as numbers (n, d), dense or CSR."""
+    features = fit_features("auto", X)
+    if features is not None:
+        return np.asarray(features.transform(X))
+    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+    check_scale(X)
+    return X
+
+
+def check_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
+    """Kinds of question, each known."""
+    kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+    unknown = [kind for kind in kinds if kind not in KINDS]
+    if unknown or not kinds:
+        wrong = f"{unknown[0]!r} is unknown" if unknown else "no kind is given"
+        raise ValueError(f"kinds={kinds!r}: {wrong}. Use some of {', '.join(KINDS)}.")
+    return kinds
+
+
+def swap(question: Question) -> Question:
+    """The same question with its sides, or the groups shown, the other way round."""
+    rows = question.rows
+    if question.kind in ("pair", "odd_one_out"):
+        rows = rows[::-1]
+    elif question.kind == "grid":
+        rows = (rows[0], *rows[:0:-1])
+    why = "asked before, to see how consistent the answers are"
+    shown = question.groups[::-1]
+    return replace(question, rows=rows, groups=shown, is_repeat=True, is_random=False, why=why)
+
+
+def consistency_of(answers: Sequence[Event]) -> float:
+    """Share of the questions asked again that got the same answer; nan if there are none."""
+    same = []
+    for i, event in enumerate(answers):
+        question = event.question
+        if question is None or not question.is_repeat or event.choice == CANT_TELL:
+            continue
+        before = [e for e in answers[:i] if e.question is not None and swap(e.question) == question]
+        if before:
+            same.append(meaning(before[0]) == meaning(event))
+    return float(np.mean(same)) if same else float("nan")
+
+
+def meaning(event: Event) -> Any:
+    """The choice in terms of rows, whatever their order on the screen."""
+    question, choice = event.question, event.choice
+    if question is None or isinstance(choice, str):
+        return choice
+    if question.kind == "group":
+        return question.groups[choice][0]
+    if question.kind == "odd_one_out":
+        return question.rows[choice]
+    return {question.rows[1:][i] for i in choice}
+
+
+def now() -> str:
+    """The time in UTC, ISO 8601."""
+    return datetime.now(UTC).replace(tzinfo=None).isoformat()
