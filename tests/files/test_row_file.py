@@ -22,10 +22,12 @@ def test_an_infinite_number_is_refused_whatever_its_length(tmp_path, dtype):
         read_rows(tmp_path / "rows.npy")
 
 
-@pytest.mark.parametrize("cell", ["1_0", "\u0663", "0x1", "nan", "inf", "1e101", "", "None", "1,5"])
+@pytest.mark.parametrize(
+    "cell", ["1_0", "\u0663", "0x1", "nan", "inf", "1e101", "", "None", "1,5,5"]
+)
 def test_a_cell_that_is_no_number_to_everybody_is_named(tmp_path, cell):
     (tmp_path / "rows.csv").write_text(f'id,x\na,1\nb,"{cell}"\n')
-    with pytest.raises(ValueError, match=r"rows.csv, row 1: x is "):
+    with pytest.raises(ValueError, match=r"rows.csv, line 3, column x: .* is (not a number|more than)"):
         read_rows(tmp_path / "rows.csv")
 
 
@@ -52,7 +54,7 @@ def test_names_that_are_bytes_are_read_as_text(tmp_path):
 @pytest.mark.parametrize("cells", [[datetime(2026, 1, 31)] * 2, [timedelta(1)] * 2, [[1.0]] * 2])
 def test_a_column_that_is_no_number_is_never_taken_for_one(tmp_path, cells):
     write_parquet(tmp_path / "rows.parquet", x=cells)
-    with pytest.raises(ValueError, match=r"rows.parquet, row 0: x is .* not a number"):
+    with pytest.raises(ValueError, match=r"rows.parquet, row 0, column x: .*not (a )?number"):
         read_rows(tmp_path / "rows.parquet")
 
 
@@ -78,3 +80,22 @@ def test_a_parquet_column_that_cannot_be_read_is_named(tmp_path):
     pyarrow.parquet.write_table(table, tmp_path / "rows.parquet")
     with pytest.raises(ValueError, match=r"rows.parquet is not a Parquet file that can be read"):
         read_rows(tmp_path / "rows.parquet")
+
+
+def test_all_cells_that_are_no_numbers_are_listed_at_once(tmp_path):
+    (tmp_path / "rows.csv").write_text("x,y\n1,a\n,2\n3,b\n")
+    with pytest.raises(ValueError, match=r"line 3, column x: ''.*line 2, column y: 'a'.*'b'"):
+        read_rows(tmp_path / "rows.csv")
+
+
+def test_ids_keep_the_name_of_their_column_and_their_type(tmp_path):
+    import pyarrow.parquet
+
+    write_parquet(tmp_path / "rows.parquet", wine_id=[7, 8], x=[1.0, 2.0])
+    rows = read_rows(tmp_path / "rows.parquet", id_column="wine_id")
+    assert (rows.ids, rows.id_column) == (["7", "8"], "wine_id")
+    write_clusters(tmp_path / "out.parquet", np.array([0, 1]), rows.id_cells, rows.id_column)
+    written = pyarrow.parquet.read_table(tmp_path / "out.parquet")
+    assert written.to_pydict() == {"wine_id": [7, 8], "cluster": [0, 1]}
+    write_clusters(tmp_path / "out.csv", np.array([0, 1]), rows.id_cells, rows.id_column)
+    assert (tmp_path / "out.csv").read_text() == "wine_id,cluster\n7,0\n8,1\n"

@@ -2,22 +2,14 @@
 
 from likewise.features.column_kinds import TableColumn
 from likewise.features.table_features import TableFeatures
-from likewise.features.table_input import (
-    CellTable,
-    cell_table,
-    is_frame,
-    is_mixed_table,
-    take_rows,
-)
+from likewise.features.table_input import cell_table, is_frame, is_mixed_table
 from likewise.features.text_features import TextFeatures
 
 __all__ = [
-    "CellTable",
     "TableColumn",
     "TableFeatures",
     "TextFeatures",
     "cell_table",
     "is_frame",
     "is_mixed_table",
-    "take_rows",
 ]

@@ -50,6 +50,8 @@ class FittedColumn:
     scale : float
     parts : tuple of str
         What is added to the name of the column for each of its features.
+    notation : str
+        The decimal sign of numbers, or the format of dates, that the column is written in.
     """
 
     name: str
@@ -61,12 +63,15 @@ class FittedColumn:
     means: np.ndarray
     scale: float
     parts: tuple[str, ...]
+    notation: str = ""
 
 
-def fit_column(name: str, kind: str, values: np.ndarray, text_transformer) -> FittedColumn:
+def fit_column(
+    name: str, kind: str, values: np.ndarray, text_transformer, notation: str = ""
+) -> FittedColumn:
     """Learn how the values (n,) of a column become numbers."""
     known = is_known(values)
-    fitted = FittedColumn(name, kind, None, 0.0, 1.0, (), np.zeros(0), 1.0, ("",))
+    fitted = FittedColumn(name, kind, None, 0.0, 1.0, (), np.zeros(0), 1.0, ("",), notation)
     fitted = _FITTERS[kind](fitted, values[known], text_transformer)
     block = raw_block(fitted, values)[known]
     means = block.mean(axis=0)

@@ -8,6 +8,7 @@ holds, and which are left out, is decided by its name and its cells (column_kind
 
 import difflib
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -16,8 +17,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from likewise.constraints import refuse_answers_as_y
 from likewise.features.column_encoders import encode_column, fit_column
 from likewise.features.column_kinds import TableColumn, choose_kind, count_missing, use_as
-from likewise.features.table_input import CellTable, cell_table, is_frame, take_rows
-from likewise.files.column_types import TypedColumn, as_kind, as_words, typed_column
+from likewise.features.table_input import cell_table, is_frame
+from likewise.files.cell_table import CellTable, take_rows
+from likewise.files.column_types import (
+    TypedColumn,
+    as_kind,
+    as_words,
+    collect_problems,
+    typed_column,
+)
 
 BLOCK_ROWS = 2**16  # encoded at once
 CELL_KINDS = {"category": "word", "text": "word"}  # the type of cell behind each kind of column
@@ -117,18 +125,27 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         table = self._read(X, reset=True)
         self._check_names(table)
         wanted = None if self.features is None else set(self.features)
+        unwanted = {
+            name
+            for name in table.columns
+            if name in (self.exclude or ()) or (wanted is not None and name not in wanted)
+        }
+        used = [name for name in table.columns if name not in unwanted]
+        typed_columns = dict(
+            zip(used, collect_problems(partial(self._typed, name, table) for name in used))
+        )
         columns, encoded = [], []
         for name, cells in table.columns.items():
-            if name in (self.exclude or ()) or (wanted is not None and name not in wanted):
+            if name in unwanted:
                 columns.append(TableColumn(name, "left out", "as asked", 0, 0))
                 continue
-            typed = self._typed(name, cells, table)
+            typed = typed_columns.pop(name)
             kind, why = self._choose(name, typed, wanted is not None)
             n_features = 0
             if kind != "left out":
                 values = as_words(cells) if kind in CELL_KINDS else typed.values
-                typed = TypedColumn(typed.kind, values)
-                encoded.append(fit_column(name, kind, values, self.text_features))
+                typed = typed._replace(values=values)
+                encoded.append(fit_column(name, kind, values, self.text_features, typed.notation))
                 why, n_features = use_as(kind, values), len(encoded[-1].parts)
             missing = 0 if typed.kind == "other" else count_missing(typed.values)
             columns.append(TableColumn(name, kind, why, missing, n_features))
@@ -165,7 +182,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         for start in range(0, table.n_rows, BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
             part = take_rows(table, rows) if table.n_rows > BLOCK_ROWS else table
-            blocks = [self._encode(fitted, part) for fitted in self.encoded_]
+            blocks = collect_problems(partial(self._encode, one, part) for one in self.encoded_)
             Z[rows] = np.concatenate(blocks, axis=1)
         return Z
 
@@ -215,10 +232,11 @@ class TableFeatures(TransformerMixin, BaseEstimator):
             self.feature_names_in_ = np.array(list(table.columns), dtype=object)
         return table
 
-    def _typed(self, name: str, cells: np.ndarray, table: CellTable) -> TypedColumn:
+    def _typed(self, name: str, table: CellTable) -> TypedColumn:
+        cells = table.columns[name]
         if name in (self.as_category or ()) or name in (self.as_text or ()):
             return TypedColumn("word", as_words(cells))
-        return typed_column(cells, table.place(name), decimal_comma=table.decimal_comma)
+        return typed_column(cells, table.place(name), notation=table.notation)
 
     def _choose(self, name: str, typed: TypedColumn, is_wanted: bool) -> tuple[str, str]:
         if name in (self.as_text or ()):
@@ -233,7 +251,8 @@ class TableFeatures(TransformerMixin, BaseEstimator):
     def _encode(self, fitted, table: CellTable) -> np.ndarray:
         cells, place = table.columns[fitted.name], table.place(fitted.name)
         kind = CELL_KINDS.get(fitted.kind, fitted.kind)
-        return encode_column(fitted, as_kind(cells, kind, place, decimal_comma=table.decimal_comma))
+        notation = fitted.notation or table.notation
+        return encode_column(fitted, as_kind(cells, kind, place, notation=notation))
 
     def _check_names(self, table: CellTable) -> None:
         settings = ("exclude", "features", "as_text", "as_category")

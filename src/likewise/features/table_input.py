@@ -1,23 +1,13 @@
 """Tables as they come (pandas, polars, pyarrow, a dict, an array) as columns of cells."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 
-from likewise.files.column_types import Place
-
-
-class CellTable(NamedTuple):
-    """The columns of a table as arrays of cells, and where each cell stands."""
-
-    columns: dict[str, np.ndarray]  # (n,) each, of numbers, dates or objects
-    n_rows: int
-    place: Callable[[str], Place]  # of a column: where the cell of row i stands
-    is_named: bool  # the columns have names of their own
-    decimal_comma: bool = False
+from likewise.files.cell_table import CellTable, Place, as_cells
 
 
 def is_frame(X) -> bool:
@@ -50,30 +40,6 @@ def cell_table(X) -> CellTable:
     X = check_array(X, dtype=None, ensure_all_finite=False)
     columns = {f"x{j}": as_cells(X[:, j]) for j in range(X.shape[1])}
     return _checked(columns, X.shape[1], is_named=False)
-
-
-def as_cells(values) -> np.ndarray:
-    """One column (n,): numbers and dates as they are, anything else as objects."""
-    kind = getattr(getattr(values, "dtype", None), "kind", "O")
-    if kind in "biufmM" and np.ndim(values) == 1:  # an array, a series or an index
-        return np.asarray(values)
-    values = values.tolist() if hasattr(values, "tolist") else list(values)
-    cells = np.empty(len(values), dtype=object)
-    for i, value in enumerate(values):  # one by one: NumPy would unpack lists
-        cells[i] = value
-    return cells
-
-
-def take_rows(table: CellTable, rows: slice | np.ndarray) -> CellTable:
-    """Some rows of a table; places still refer to the whole."""
-    numbers = np.arange(table.n_rows)[rows]
-
-    def place_in(name: str) -> Place:
-        place = table.place(name)
-        return lambda i: place(int(numbers[i]))
-
-    columns = {name: cells[rows] for name, cells in table.columns.items()}
-    return table._replace(columns=columns, n_rows=len(numbers), place=place_in)
 
 
 def _checked(columns: dict[str, np.ndarray], n_columns: int, *, is_named: bool) -> CellTable:

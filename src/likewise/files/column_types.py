@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from likewise.files.table_file import decoded, id_text, is_missing, parse_number
+from likewise.files.cell_table import Place, as_cells
+from likewise.files.table_file import decoded, id_text, is_missing, listed, parse_number
 from likewise.numerics.rows import LARGEST
 
 # Words for "no value", as pandas takes them, and the two that people type.
@@ -40,7 +41,6 @@ DATE_FORMATS = (
 TIME_FORMATS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 MOSTLY = 0.95  # of the cells of a column: the others are then typing errors
 FEWEST_CELLS = 20  # to say so
-MOST_LISTED = 20  # problems in one error
 N_PROBED = 50  # distinct cells that a format is tried on first
 
 _SIGNS = re.compile(r"^[$€£¥]\s*|\s*[%€$£]$")
@@ -49,25 +49,25 @@ _DECIMAL_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d*)(,\d*)?")
 _LIKE_A_DATE = re.compile(r"\d{1,4}\s*[-/. ]\s*\w|[^\W\d]{3,9} \d{1,2},|\d{8}")
 _LEADING_ZERO = re.compile(r"[+-]?0\d+")
 
-Place = Callable[[int], str]  # where the cell of row i stands
+
+class CellProblems(ValueError):
+    """Cells that do not fit their column; several columns' problems can be put into one error."""
+
+    def __init__(self, problems: list[str], way_out: str):
+        super().__init__(f"{listed(problems)}. {way_out}")
+        self.problems, self.way_out = problems, way_out
 
 
 class TypedColumn(NamedTuple):
     kind: str  # one of the five above
     values: np.ndarray  # (n,)
+    notation: str = ""  # the decimal sign of numbers, the format of dates; "" where it is plain
 
 
-def typed_column(cells: np.ndarray, place: Place, *, decimal_comma: bool = False) -> TypedColumn:
-    """The cells (n,) of a column by what they are."""
-    kind = cells.dtype.kind
-    if kind == "b":
-        return TypedColumn("flag", cells.astype(np.float64))
-    if kind in "iuf":
-        return TypedColumn("number", _check_finite(cells, place))
-    if kind == "m":  # in days
-        return TypedColumn("number", cells / np.timedelta64(1, "D"))
-    if kind == "M":
-        return TypedColumn("date", cells.astype("M8[us]"))
+def typed_column(cells: np.ndarray, place: Place, *, notation: str = "") -> TypedColumn:
+    """The cells (n,) of a column by what they are; a notation that is known is kept to."""
+    if cells.dtype.kind != "O":
+        return _typed_array(cells, place)
     try:
         distinct, codes = factorize(cells)
     except TypeError:  # lists, dicts
@@ -77,27 +77,19 @@ def typed_column(cells: np.ndarray, place: Place, *, decimal_comma: bool = False
         numbers = _spread("number", known, codes, len(distinct))
         return TypedColumn("number", _check_finite(numbers, place))
     counts = np.bincount(codes, minlength=len(distinct))
-    readers = (
-        ("flag", lambda: _flags_of(known)),
-        ("number", lambda: _numbers_of(known, decimal_comma)),
-        ("date", lambda: _dates_of(known)),
-    )
     n_known = int(sum(counts[code] for code in known))
-    for kind_of_reader, read in readers:
-        values = read()
+    for kind, read in _READERS.items():
+        values, notation_found = read(known, notation)
         n_read = int(sum(counts[code] for code in values))
         if n_read == n_known and known:
-            filled = _spread(kind_of_reader, values, codes, len(distinct))
-            return TypedColumn(kind_of_reader, filled)
+            filled = _spread(kind, values, codes, len(distinct))
+            return TypedColumn(kind, filled, notation_found)
         if n_known >= FEWEST_CELLS and n_read >= MOSTLY * n_known:
             wrong = np.flatnonzero(np.isin(codes, sorted(known.keys() - values.keys())))
-            raise ValueError(
-                list_problems(
-                    (f"{place(i)}: {cells[i]!r} is not a {kind_of_reader}" for i in wrong.tolist()),
-                    len(wrong),
-                    "Correct them, or leave the cells empty; as_category= (--as-category) takes "
-                    "the column as it is.",
-                )
+            raise CellProblems(
+                [describe_problem(place(i), cells[i], kind) for i in wrong.tolist()],
+                "Correct them, or leave the cells empty; as_category= (--as-category) takes a "
+                "column as it is.",
             )
     if not all(isinstance(cell, str | Real | date) for cell in known.values()):
         return TypedColumn("other", cells)
@@ -107,34 +99,43 @@ def typed_column(cells: np.ndarray, place: Place, *, decimal_comma: bool = False
     return TypedColumn("word", words[codes])
 
 
-def as_kind(
-    cells: np.ndarray, kind: str, place: Place, *, decimal_comma: bool = False
-) -> np.ndarray:
+def as_kind(cells: np.ndarray, kind: str, place: Place, *, notation: str = "") -> np.ndarray:
     """The cells (n,) of a column whose kind is known, or one error that lists those that differ."""
     if kind == "word":
         return as_words(cells)
-    known = np.array([not is_no_value(cell) for cell in cells.tolist()], dtype=bool)
-    if not known.any():
-        return _spread(kind, {}, np.zeros(len(cells), dtype=np.int64), 1)
-    typed = typed_column(cells, place, decimal_comma=decimal_comma)
-    if typed.kind == kind or (kind == "number" and typed.kind == "flag"):
-        return typed.values
-    if kind == "flag" and typed.kind == "number":
-        wrong = np.flatnonzero(known & ~np.isin(typed.values, (0.0, 1.0)))
-        if not len(wrong):
+    if cells.dtype.kind != "O":
+        typed = _typed_array(cells, place)
+        if typed.kind == kind or (kind, typed.kind) == ("number", "flag"):
             return typed.values
-    else:
-        wrong = np.flatnonzero(known)
-        readers: dict[str, Callable[[dict], dict]] = {
-            "flag": _flags_of,
-            "number": _numbers_of,
-            "date": _dates_of,
+        cells = as_cells(cells.tolist())
+    distinct, codes = factorize(cells)
+    known = {code: cell for code, cell in enumerate(distinct) if not is_no_value(cell)}
+    values, _ = _READERS[kind](known, notation)
+    if kind != "date":  # a flag is written as 0 and 1 too, and a number as a flag by a program
+        values |= {
+            code: float(cell)
+            for code, cell in known.items()
+            if isinstance(cell, Real | np.bool_) and (kind == "number" or cell in (0, 1))
         }
-        fits = readers[kind](dict(enumerate(cells[wrong].tolist())))
-        wrong = np.delete(wrong, list(fits))
-    problems = (f"{place(i)}: {cells[i]!r} is not a {kind}" for i in wrong.tolist())
-    way_out = f"This column was read as {kind}s before; correct the cells, or leave them empty."
-    raise ValueError(list_problems(problems, len(wrong), way_out))
+        if kind == "flag":
+            values |= {code: float(cell) for code, cell in known.items() if cell in ("0", "1")}
+    wrong = np.flatnonzero(np.isin(codes, sorted(known.keys() - values.keys())))
+    if len(wrong):
+        problems = [describe_problem(place(i), cells[i], kind) for i in wrong.tolist()]
+        raise CellProblems(problems, "Correct them, or leave the cells empty.")
+    filled = _spread(kind, values, codes, len(distinct))
+    return filled if kind == "date" else _check_finite(filled, place)
+
+
+def _typed_array(cells: np.ndarray, place: Place) -> TypedColumn:
+    kind = cells.dtype.kind
+    if kind == "b":
+        return TypedColumn("flag", cells.astype(np.float64))
+    if kind == "m":  # in days
+        return TypedColumn("number", cells / np.timedelta64(1, "D"))
+    if kind == "M":
+        return TypedColumn("date", cells.astype("M8[us]"))
+    return TypedColumn("number", _check_finite(cells, place))
 
 
 def as_words(cells: np.ndarray) -> np.ndarray:
@@ -146,11 +147,30 @@ def as_words(cells: np.ndarray) -> np.ndarray:
     return words[: len(distinct)][codes] if len(cells) else words
 
 
-def list_problems(problems: Iterable[str], n_problems: int, way_out: str) -> str:
-    """Every problem in one message, up to a page of them, and the way out."""
-    shown = [problem for problem, _ in zip(problems, range(MOST_LISTED))]
-    more = f"; and {n_problems - len(shown)} more" if n_problems > len(shown) else ""
-    return f"{'; '.join(shown)}{more}. {way_out}"
+def describe_problem(place: str, cell: Any, kind: str) -> str:
+    """Why a cell is not of its column's kind."""
+    cell = cell.item() if isinstance(cell, np.generic) else cell
+    if kind == "number":
+        try:
+            if LARGEST < abs(parse_number(cell)) < math.inf:
+                return f"{place}: {cell!r} is more than {LARGEST:g}"
+        except (TypeError, ValueError):
+            pass
+    return f"{place}: {cell!r} is not a {kind}"
+
+
+def collect_problems(work: Iterable[Callable[[], Any]]) -> list:
+    """What each piece of work returns, or all of their cell problems in one error."""
+    results, problems, ways_out = [], [], []
+    for piece in work:
+        try:
+            results.append(piece())
+        except CellProblems as error:
+            problems += error.problems
+            ways_out.append(error.way_out)
+    if problems:
+        raise ValueError(str(CellProblems(problems, " ".join(dict.fromkeys(ways_out)))))
+    return results
 
 
 def factorize(cells: np.ndarray) -> tuple[list, np.ndarray]:
@@ -181,53 +201,57 @@ def _check_finite(cells: np.ndarray, place: Place) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         wrong = np.flatnonzero(np.abs(cells.astype(np.float64)) > LARGEST)
     if len(wrong):
-        problems = (f"{place(i)}: {cells[i]} is not a finite number" for i in wrong.tolist())
-        raise ValueError(list_problems(problems, len(wrong), "Correct them, or leave them empty."))
+        raise CellProblems(
+            [describe_problem(place(i), cells[i], "number") for i in wrong.tolist()],
+            "Correct them, or leave the cells empty.",
+        )
     return cells if cells.dtype.kind in "iu" else cells.astype(np.float64)
 
 
-def _flags_of(known: dict[int, Any]) -> dict[int, float]:
+def _flags_of(known: dict[int, Any], _: str) -> tuple[dict[int, float], str]:
     if any(isinstance(cell, bool | np.bool_) for cell in known.values()):
-        return {c: float(cell) for c, cell in known.items() if isinstance(cell, bool | np.bool_)}
+        flags = {c: float(cell) for c, cell in known.items() if isinstance(cell, bool | np.bool_)}
+        return flags, ""
     texts = {code: cell.strip().lower() for code, cell in known.items() if isinstance(cell, str)}
     most_read: dict[int, float] = {}
     for words in FLAG_WORDS:
         read = {code: words[text] for code, text in texts.items() if text in words}
         most_read = read if len(read) > len(most_read) else most_read
-    return most_read
+    return most_read, ""
 
 
-def _numbers_of(known: dict[int, Any], decimal_comma: bool = False) -> dict[int, float]:
-    texts = {code: _SIGNS.sub("", cell.strip()) for code, cell in known.items() if _is_text(cell)}
+def _numbers_of(known: dict[int, Any], notation: str) -> tuple[dict[int, float], str]:
+    texts = {
+        c: _SIGNS.sub("", decoded(cell).strip()) for c, cell in known.items() if _is_text(cell)
+    }
     if any(_LEADING_ZERO.fullmatch(text) for text in texts.values()):
-        return {}  # a postal code, an account: 007 is not 7
+        return {}, notation  # a postal code, an account: 007 is not 7
     with_comma = [text for text in texts.values() if "," in text]
-    if with_comma:
-        decimal_comma |= not all(_THOUSANDS.fullmatch(text) for text in with_comma)
+    if with_comma and notation not in (",", "."):
+        notation = "." if all(_THOUSANDS.fullmatch(text) for text in with_comma) else ","
     numbers = {}
     for code, cell in known.items():
         if isinstance(cell, bool | np.bool_ | date):
             continue
-        if code in texts and with_comma:
-            cell = _without_comma(texts[code], decimal_comma)
-        elif code in texts:
-            cell = texts[code]
+        if code in texts:
+            cell = _with_point(texts[code], notation)
         try:
             number = float(cell) if isinstance(cell, Decimal) else parse_number(cell)
         except (TypeError, ValueError):
             continue
         if math.isfinite(number) and abs(number) <= LARGEST:
             numbers[code] = number
-    return numbers
+    return numbers, notation
 
 
-def _without_comma(text: str, decimal_comma: bool) -> str:
-    if decimal_comma and _DECIMAL_COMMA.fullmatch(text):
+def _with_point(text: str, notation: str) -> str:
+    """1.234,5 and 1,234.5 as Python writes it, each in its notation."""
+    if notation == "," and _DECIMAL_COMMA.fullmatch(text):
         return text.replace(".", "").replace(",", ".")
     return text.replace(",", "") if _THOUSANDS.fullmatch(text) else text
 
 
-def _dates_of(known: dict[int, Any]) -> dict[int, np.datetime64]:
+def _dates_of(known: dict[int, Any], notation: str) -> tuple[dict[int, np.datetime64], str]:
     dates = {}
     texts = {}
     for code, cell in known.items():
@@ -237,31 +261,26 @@ def _dates_of(known: dict[int, Any]) -> dict[int, np.datetime64]:
             dates[code] = _in_utc(cell)
         elif _is_text(cell):
             texts[code] = decoded(cell).strip()
-    if texts:
-        dates |= _parse_texts(texts)
-    return dates
-
-
-def _parse_texts(texts: dict[int, str]) -> dict[int, np.datetime64]:
-    """Dates by the format that reads most of the texts."""
     texts = {code: text for code, text in texts.items() if _LIKE_A_DATE.match(text)}
+    if not texts:
+        return dates, notation
+    notation = notation if notation[:1] == "%" else _find_format(texts)
+    return dates | _parse_all(texts, _parser(notation)), notation
+
+
+def _find_format(texts: dict[int, str]) -> str:
+    """The format that reads most of the texts, "" for ISO 8601; ties go to the first."""
+    formats = ["", *(f"{day}{time}" for day in DATE_FORMATS for time in TIME_FORMATS)]
     probed = dict(list(texts.items())[:N_PROBED])
-    parsers = [datetime.fromisoformat]
-    parsers += [_parser(f"{day}{time}") for day in DATE_FORMATS for time in TIME_FORMATS]
-    counts = [len(_parse_all(probed, parse)) for parse in parsers]
-    if not any(counts):
-        return {}
-    first = parsers[int(np.argmax(counts))]
-    read = _parse_all(texts, first)
-    for parse, count in zip(parsers, counts):  # 31/12 may come after the first fifty
-        if len(read) < len(texts) and parse is not first and count == max(counts):
-            other = _parse_all(texts, parse)
-            read = other if len(other) > len(read) else read
-    return read
+    counts = [len(_parse_all(probed, _parser(pattern))) for pattern in formats]
+    best = [pattern for pattern, count in zip(formats, counts) if count == max(counts)]
+    if len(best) == 1 or not max(counts):
+        return best[0]
+    return max(best, key=lambda pattern: len(_parse_all(texts, _parser(pattern))))  # 31/12 decides
 
 
 def _parser(pattern: str) -> Callable[[str], datetime]:
-    return lambda text: datetime.strptime(text, pattern)
+    return (lambda text: datetime.strptime(text, pattern)) if pattern else datetime.fromisoformat
 
 
 def _parse_all(texts: dict[int, str], parse: Callable[[str], datetime]) -> dict:
@@ -278,6 +297,13 @@ def _in_utc(moment: date) -> np.datetime64:
     if isinstance(moment, datetime) and moment.tzinfo is not None:
         moment = moment.astimezone(UTC).replace(tzinfo=None)
     return np.datetime64(moment, "us")
+
+
+_READERS: dict[str, Callable[[dict, str], tuple[dict, str]]] = {
+    "flag": _flags_of,
+    "number": _numbers_of,
+    "date": _dates_of,
+}
 
 
 def _is_real(cell: Any) -> bool:

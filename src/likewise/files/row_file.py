@@ -1,14 +1,17 @@
-"""A user's own rows from a file, and cluster labels back to one: CSV, Parquet and NPY.
+"""A user's own rows from a file, and cluster labels back to one.
 
-All columns must be numeric, except an optional ID column. A cell that is not is an error that says
-where. Files are written completely or not at all.
+Rows come from CSV (with any delimiter), JSON Lines, Parquet, Feather, NPY and stdin, gzipped or
+not. A table of mixed columns is a `CellTable`; where numbers are needed, all cells that are none
+are listed with their places. Files are written completely or not at all.
 """
 
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TextIO
 
@@ -18,20 +21,106 @@ from sklearn.utils import gen_batches
 
 from likewise.files import table_file
 from likewise.files.atomic_file import could_not_write, replacing
+from likewise.files.cell_table import CellTable, Place, as_cells, without_columns
+from likewise.files.column_types import (
+    CellProblems,
+    as_kind,
+    collect_problems,
+    describe_problem,
+    is_no_value,
+)
 from likewise.numerics.rows import LARGEST
 
-ENDINGS = (".csv", ".parquet", ".npy")
+STDIN = "-"  # in the place of a path
+TEXT_ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson")  # each of them also with .gz
+TABLE_ENDINGS = (*TEXT_ENDINGS, ".parquet", *table_file.FEATHER)
+ENDINGS = (".csv", ".parquet", ".npy")  # of clusters that are written
 CELLS_AT_ONCE = 1_000_000  # of a memory map
 ID_COLUMN = "id"  # the row IDs, unless another column is given
+WAY_OUT = "Fill them, drop the rows, or name the columns to use with --features."
 
 
 class ReadRows(NamedTuple):
-    """The rows of a data file."""
+    """The rows of a data file as numbers."""
 
     X: np.ndarray  # (n, d) float64, or a memory map of what a .npy file holds
     ids: list[str] | None  # (n,) names of the rows
     feature_names: list[str] | None  # (d,)
     texts: list[str] | None = None  # (n,) what each row says, of a column that is no feature
+    id_column: str | None = None  # where the names come from
+    id_cells: np.ndarray | None = None  # (n,) the names as the file has them, of their own type
+
+
+class NamedTable(NamedTuple):
+    """The rows of a data file as they are."""
+
+    table: CellTable  # without the column of names, and without the texts to show
+    ids: list[str] | None  # (n,) names of the rows
+    id_column: str | None
+    id_cells: np.ndarray | None  # (n,) the names as the file has them, of their own type
+    texts: list[str] | None  # (n,) what each row says, of a column that is no feature
+
+
+def read_table(path: str | os.PathLike) -> CellTable:
+    """Read all columns of a file of rows; "-" is CSV or JSON Lines on stdin."""
+    if str(path) == STDIN:
+        content = sys.stdin.buffer.read()
+        source: Path | BytesIO = BytesIO(content)
+        ending = _ending_by_content(content[:64])
+    else:
+        source, ending = Path(path), ending_of(path)
+    name = table_file.file_name(source)
+    if ending in (".parquet", *table_file.FEATHER):
+        columns = table_file.read_parquet(source, table_file.arrow_cells)
+        n_rows = len(next(iter(columns.values()), ()))
+        if not n_rows:
+            raise ValueError(f"{name} has no rows.")
+        return CellTable(columns, n_rows, _by_row(name))
+    if ending in (".jsonl", ".ndjson"):
+        records, lines = table_file.read_json_lines(source)
+        if not records:
+            raise ValueError(f"{name} has no rows.")
+        names = dict.fromkeys(str(key) for record in records for key in record)
+        cells = {key: as_cells([record.get(key) for record in records]) for key in names}
+        return CellTable(cells, len(records), _by_line(name, lines))
+    if ending not in (".csv", ".tsv"):
+        known = ", ".join((*TABLE_ENDINGS, ".npy"))
+        raise ValueError(f"{name} must end in one of {known}; text may be gzipped, as .csv.gz.")
+    text = table_file.read_text_table(source)
+    if not text.lines:
+        raise ValueError(f"{name} has a header and no rows.")
+    columns = {key: as_cells(cells) for key, cells in text.columns.items()}
+    notation = "," if text.delimiter == ";" else ""
+    place = _by_line(name, text.lines)
+    return CellTable(columns, len(text.lines), place, notation=notation)
+
+
+def read_named_table(
+    path: str | os.PathLike, *, id_column: str | None = None, text_column: str | None = None
+) -> NamedTable:
+    """Read a table, and set apart the column that names the rows, and one of texts to show.
+
+    Parameters
+    ----------
+    path : str or path
+        Or "-", for stdin.
+    id_column : str, default=None
+        The column that names the rows; one called "id" is taken when there is one.
+    text_column : str, default=None
+        A column to keep as text, to show and not to cluster by.
+    """
+    table, file = read_table(path), _file_name(path)
+    if id_column is None and ID_COLUMN in table.columns:
+        id_column = ID_COLUMN
+    id_cells = None if id_column is None else _column(table, id_column, file)
+    texts = None if text_column is None else _column(table, text_column, file)
+    return NamedTable(
+        without_columns(table, id_column, text_column),
+        as_ids(id_cells, id_column, file),
+        id_column,
+        id_cells,
+        _as_texts(texts, text_column, file),
+    )
 
 
 def read_rows(
@@ -41,11 +130,12 @@ def read_rows(
     features: Sequence[str] | None = None,
     text_column: str | None = None,
 ) -> ReadRows:
-    """Read the rows to cluster from a .csv, .parquet or .npy file.
+    """Read rows of numbers: from a .npy file, or from columns of numbers without a gap.
 
     Parameters
     ----------
     path : str or path
+        Or "-", for stdin.
     id_column : str, default=None
         The column that names the rows; one called "id" is taken when there is one.
     features : sequence of str, default=None
@@ -53,25 +143,25 @@ def read_rows(
     text_column : str, default=None
         A column to keep as text, to show and not to cluster by.
     """
-    path = Path(path)
-    ending = path.suffix.lower()
-    if ending not in ENDINGS:
-        raise ValueError(f"{path.name} must end in one of {', '.join(ENDINGS)}.")
-    if ending == ".npy":
+    file = _file_name(path)
+    if ending_of(path) == ".npy":
         if id_column is not None or features or text_column is not None:
-            raise ValueError(f"{path.name} has no named columns to choose from.")
-        return ReadRows(_read_npy(path), None, None)
-    columns = _read_csv(path) if ending == ".csv" else _read_parquet(path)
-    if id_column is None and ID_COLUMN in columns:
-        id_column = ID_COLUMN
-    ids = None if id_column is None else _column(columns, id_column, path)
-    texts = None if text_column is None else _column(columns, text_column, path)
-    others = (name for name in columns if name not in (id_column, text_column))
-    names = list(features) if features else list(others)
+            raise ValueError(f"{file} has no named columns to choose from.")
+        return ReadRows(_read_npy(Path(path)), None, None)
+    named = read_named_table(path, id_column=id_column, text_column=text_column)
+    names = list(features) if features else list(named.table.columns)
     if not names:
-        raise ValueError(f"{path.name} has no column of numbers.")
-    X = np.stack([_numbers(_column(columns, name, path), name, path) for name in names], axis=1)
-    return ReadRows(X, as_ids(ids, id_column, path), names, _as_texts(texts, text_column, path))
+        raise ValueError(f"{file} has no column of numbers.")
+    cells = [_column(named.table, name, file) for name in names]
+    pieces = [partial(_numbers, one, name, named.table) for one, name in zip(cells, names)]
+    X = np.stack(collect_problems(pieces), axis=1)
+    return ReadRows(X, named.ids, names, named.texts, named.id_column, named.id_cells)
+
+
+def ending_of(path: str | os.PathLike) -> str:
+    """The ending of a file without .gz, in small letters."""
+    path = Path(path)
+    return Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
 
 
 def check_output_path(path: str | os.PathLike) -> None:
@@ -105,11 +195,19 @@ def write_records(path: str | os.PathLike, records: list[dict], document: dict) 
             table_file.write_csv(columns, file)
 
 
-def write_clusters(path: str | os.PathLike, labels: np.ndarray, ids: Sequence[str] | None) -> None:
-    """Write a cluster for every row to .csv, .parquet or .npy; "-" is CSV on stdout."""
+def write_clusters(
+    path: str | os.PathLike,
+    labels: np.ndarray,
+    ids: Sequence | np.ndarray | None,
+    id_column: str | None = None,
+) -> None:
+    """Write a cluster for every row to .csv, .parquet or .npy; "-" is CSV on stdout.
+
+    Names of rows keep the name of their column, and in Parquet their type.
+    """
     check_output_path(path)
-    names = np.arange(len(labels)) if ids is None else list(ids)
-    key = "row" if ids is None else ID_COLUMN
+    names = np.arange(len(labels)) if ids is None else ids
+    key = "row" if ids is None else id_column or ID_COLUMN
     if str(path) == "-":
         with _stdout() as file:
             _write_csv(file, key, names, labels)
@@ -125,8 +223,9 @@ def write_clusters(path: str | os.PathLike, labels: np.ndarray, ids: Sequence[st
                 write_npy(file, labels)
         else:
             pyarrow, parquet = table_file.import_pyarrow()
+            columns = [pyarrow.array(names), pyarrow.array(labels)]
             with open(temporary, "wb") as file:
-                parquet.write_table(pyarrow.table({key: names, "cluster": labels}), file)
+                parquet.write_table(pyarrow.table(columns, names=[key, "cluster"]), file)
 
 
 def write_npy(file: BinaryIO, array: np.ndarray) -> None:
@@ -156,18 +255,23 @@ def _stdout() -> Iterator[TextIO]:
         raise could_not_write("stdout", error) from error
 
 
-def _read_csv(path: Path) -> dict[str, list]:
-    columns, lines = table_file.read_csv(path)
-    if not lines:
-        raise ValueError(f"{path.name} has a header and no rows.")
-    return columns
+def _file_name(path: str | os.PathLike) -> str:
+    return "stdin" if str(path) == STDIN else Path(path).name
 
 
-def _read_parquet(path: Path) -> dict[str, list]:
-    columns = table_file.read_parquet(path, lambda column: column.to_numpy())
-    if not any(len(cells) for cells in columns.values()):
-        raise ValueError(f"{path.name} has no rows.")
-    return columns
+def _ending_by_content(start: bytes) -> str:
+    """What stands on stdin: Parquet and JSON Lines begin as nothing else does."""
+    if start.startswith(b"PAR1"):
+        return ".parquet"
+    return ".jsonl" if start.lstrip(b"\xef\xbb\xbf \r\n").startswith(b"{") else ".csv"
+
+
+def _by_line(file: str, lines: list[int]) -> Callable[[str], Place]:
+    return lambda column: lambda i: f"{file}, line {lines[i]}, column {column}"
+
+
+def _by_row(file: str) -> Callable[[str], Place]:
+    return lambda column: lambda i: f"{file}, row {i}, column {column}"
 
 
 def _read_npy(path: Path) -> np.ndarray:
@@ -189,37 +293,32 @@ def _read_npy(path: Path) -> np.ndarray:
     return X
 
 
-def _column(columns: dict[str, list], name: str, path: Path) -> list:
-    if name not in columns:
-        raise ValueError(f"{path.name} has no column {name!r}; it has {', '.join(columns)}.")
-    return columns[name]
+def _column(table: CellTable, name: str, file: str) -> np.ndarray:
+    if name not in table.columns:
+        raise ValueError(f"{file} has no column {name!r}; it has {', '.join(table.columns)}.")
+    return table.columns[name]
 
 
-def _numbers(cells: list, name: str, path: Path) -> np.ndarray:
-    """A column as float64, or an error that names the first cell that is no finite number."""
+def _numbers(cells: np.ndarray, name: str, table: CellTable) -> np.ndarray:
+    """A column as float64 (n,), or an error that names all cells that are no finite number."""
+    place = table.place(name)
+    if cells.dtype.kind in "bmM":  # a number to a program, and to nobody else
+        problems = [f"{place(0)}: the column holds {cells.dtype}, not numbers"]
+        raise CellProblems(problems, WAY_OUT)
+    problems = []
     try:
-        numbers = _as_floats(cells)
-        wrong = np.flatnonzero(~_is_usable(numbers))
-    except (TypeError, ValueError):
-        wrong = np.array([i for i, cell in enumerate(cells) if not _is_number(cell)])
-    if len(wrong):
-        cell = cells[wrong[0]]
-        raise ValueError(
-            f"{path.name}, row {wrong[0]}: {name} is {cell!r}, {_what_is_wrong(cell)}. "
-            "Fill it, drop the row, or name the columns to use with --features."
-        )
+        numbers = as_kind(cells, "number", place, notation=table.notation).astype(np.float64)
+        gaps = np.isnan(numbers)
+    except TypeError:  # lists
+        raise CellProblems([describe_problem(place(0), cells[0], "number")], WAY_OUT) from None
+    except CellProblems as error:
+        problems = error.problems
+        gaps = np.array([is_no_value(cell) for cell in cells.tolist()], dtype=bool)
+    for i in np.flatnonzero(gaps).tolist():
+        problems.append(describe_problem(place(i), cells[i], "number"))
+    if problems:
+        raise CellProblems(problems, WAY_OUT)
     return numbers
-
-
-def _as_floats(cells: list | np.ndarray) -> np.ndarray:
-    is_plain = (
-        cells.dtype.kind in "fiub"
-        if isinstance(cells, np.ndarray)
-        else not table_file.is_for_python("".join(cells))
-    )
-    if is_plain:
-        return np.asarray(cells, dtype=np.float64)
-    return np.array([table_file.parse_number(cell) for cell in cells], dtype=np.float64)
 
 
 def _is_usable(numbers: np.ndarray) -> np.ndarray:
@@ -232,16 +331,16 @@ def _what_is_wrong(cell) -> str:
     return f"more than {LARGEST:g}" if _is_number(cell) else "not a number"
 
 
-def as_ids(cells: list | None, name: str | None, path: Path) -> list[str] | None:
+def as_ids(cells: Sequence | np.ndarray | None, name: str | None, file: str) -> list[str] | None:
     """The names of the rows as text, or one error that says which row has none."""
-    ids = _as_texts(cells, name, path)
+    ids = _as_texts(cells, name, file)
     for row, text in enumerate(ids or ()):
         if not text:
-            raise ValueError(f"{path.name}, row {row}: {name} is empty. Name the row, or drop it.")
+            raise ValueError(f"{file}, row {row}: {name} is empty. Name the row, or drop it.")
     return ids
 
 
-def _as_texts(cells: list | None, name: str | None, path: Path) -> list[str] | None:
+def _as_texts(cells: Sequence | np.ndarray | None, name: str | None, file: str) -> list[str] | None:
     """Each cell as text, "" where it is missing."""
     if cells is None:
         return None
@@ -250,7 +349,7 @@ def _as_texts(cells: list | None, name: str | None, path: Path) -> list[str] | N
         try:
             texts.append(table_file.id_text(cell))
         except ValueError as error:
-            raise ValueError(f"{path.name}, row {row}: {name} is {error}.") from None
+            raise ValueError(f"{file}, row {row}: {name} is {error}.") from None
     return texts
 
 

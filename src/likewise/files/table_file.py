@@ -1,17 +1,33 @@
-"""Columns of cells in CSV and Parquet files: what answer files and data files share.
+"""Columns of cells in CSV, JSON Lines, Parquet and Feather files: of answers and of data.
 
 A file that cannot be read is one ``ValueError`` that names it and the line.
 """
 
+import codecs
 import csv
+import gzip
+import io
 import math
-from collections.abc import Callable
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
+from likewise.files import strict_json
+from likewise.files.cell_table import as_cells
+
 Columns = dict[str, list]
+Source = Path | io.BytesIO  # a file, or what came from stdin
+
+DELIMITERS = (",", ";", "\t", "|")
+FEATHER = (".feather", ".arrow")
+MOST_LISTED = 20  # problems in one error
 
 
 def parse_number(cell: Any) -> float:
@@ -54,33 +70,132 @@ def decoded(cell: Any) -> Any:
         raise ValueError(f"{cell[:40]!r} is not UTF-8 text") from None
 
 
-def read_csv(path: Path) -> tuple[Columns, list[int]]:
+class TextTable(NamedTuple):
+    """The cells of a CSV file as text."""
+
+    columns: Columns
+    lines: list[int]  # the line that each row ends on
+    delimiter: str
+
+
+def read_csv(source: Source) -> tuple[Columns, list[int]]:
     """The cells of each column as text, and the line each row ends on; blank lines are no rows."""
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        reader = csv.reader(file, strict=True)
+    table = read_text_table(source)
+    return table.columns, table.lines
+
+
+def read_text_table(source: Source) -> TextTable:
+    """A CSV file with any common delimiter, gzipped or not; all bad lines are named."""
+    name = file_name(source)
+    try:
+        with open_text(source) as file:
+            first = file.readline()
+            if first.lower().startswith("sep=") and len(first.strip()) == len("sep=;"):
+                delimiter, first, skipped = first[4], file.readline(), 1  # as Excel writes it
+            else:
+                delimiter, skipped = find_delimiter(first, name), 0
+            rows = csv.reader(chain([first], file), delimiter=delimiter, strict=True)
+            try:
+                return _read_lines(rows, name, delimiter, skipped)
+            except csv.Error as error:
+                raise ValueError(f"{name}, line {rows.line_num + skipped}: {error}.") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{name} is not UTF-8 text. Save it as UTF-8.") from None
+
+
+def _read_lines(rows, name: str, delimiter: str, skipped: int) -> TextTable:
+    header = [cell.strip() for cell in next(rows, [])]
+    if not header:
+        raise ValueError(f"{name} is empty: its first line must name the columns.")
+    problems = [
+        f"line {1 + skipped}: a column is named twice, {cell!r}"
+        for cell, count in Counter(header).items()
+        if count > 1
+    ]
+    columns: list[list] = [[] for _ in header]
+    known: list[dict[str, str]] = [{} for _ in header]  # one object for cells that are equal
+    lines = []
+    for cells in rows:
+        if not cells:
+            continue
+        if len(cells) != len(header):
+            problems.append(
+                f"line {rows.line_num + skipped}: {len(cells)} cells, but the header names "
+                f"{len(header)} columns"
+            )
+            continue
+        for column, seen, cell in zip(columns, known, cells):
+            column.append(seen.setdefault(cell, cell))
+        lines.append(rows.line_num + skipped)
+    if problems:
+        raise ValueError(f"{name}, {listed(problems)}.")
+    return TextTable(dict(zip(header, columns)), lines, delimiter)
+
+
+def listed(problems: list[str]) -> str:
+    """All problems in one line, up to a page of them."""
+    more = f"; and {len(problems) - MOST_LISTED} more" if len(problems) > MOST_LISTED else ""
+    return "; ".join(problems[:MOST_LISTED]) + more
+
+
+def find_delimiter(header: str, name: str) -> str:
+    """The delimiter of a header: the commonest outside quotes, a comma where none is there."""
+    if ".tsv" in [suffix.lower() for suffix in Path(name).suffixes[-2:]]:
+        return "\t"
+    bare = re.sub(r'"[^"]*"', "", header)
+    return max(DELIMITERS, key=bare.count)  # the first of equals
+
+
+@contextmanager
+def open_text(source: Source) -> Iterator[TextIO]:
+    """A text file in UTF-8, or UTF-16 with its mark, gzipped or not."""
+    with ExitStack() as stack:
+        binary: Any = source
+        if not isinstance(source, io.BytesIO):
+            binary = stack.enter_context(open(source, "rb"))
+        if binary.read(2) == b"\x1f\x8b":
+            binary.seek(0)
+            binary = stack.enter_context(gzip.GzipFile(fileobj=binary))
+            mark = binary.read(2)
+        else:
+            binary.seek(0)
+            mark = binary.read(2)
+        binary.seek(0)
+        is_wide = mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        encoding = "utf-16" if is_wide else "utf-8-sig"
         try:
-            header = [name.strip() for name in next(reader, [])]
-            if not header:
-                raise ValueError(f"{path.name} is empty: its first line must name the columns.")
-            if len(set(header)) < len(header):
-                raise ValueError(f"{path.name}, line 1: a column is named twice.")
-            columns: Columns = {name: [] for name in header}
-            lines = []
-            for cells in reader:
-                if cells and len(cells) != len(header):
-                    raise ValueError(
-                        f"{path.name}, line {reader.line_num}: {len(cells)} cells, "
-                        f"but the header names {len(header)} columns."
-                    )
-                for name, cell in zip(header, cells):
-                    columns[name].append(cell)
-                if cells:
-                    lines.append(reader.line_num)
-        except csv.Error as error:
-            raise ValueError(f"{path.name}, line {reader.line_num}: {error}.") from None
-        except UnicodeDecodeError:
-            raise ValueError(f"{path.name} is not UTF-8 text. Save it as UTF-8.") from None
-    return columns, lines
+            yield stack.enter_context(io.TextIOWrapper(binary, encoding=encoding, newline=""))
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            raise ValueError(f"{file_name(source)} is damaged: it cannot be unzipped.") from None
+
+
+def file_name(source: Source) -> str:
+    """A file as messages name it."""
+    return "stdin" if isinstance(source, io.BytesIO) else source.name
+
+
+def read_json_lines(source: Source) -> tuple[list[dict], list[int]]:
+    """The objects of a JSON Lines file and their lines, or one error that lists the bad lines."""
+    name = file_name(source)
+    records, lines, problems = [], [], []
+    try:
+        with open_text(source) as file:
+            for number, line in enumerate(file, start=1):
+                if not line.strip():
+                    continue
+                try:
+                    record = strict_json.loads(line)
+                    if not isinstance(record, dict):
+                        raise ValueError("it is no JSON object")
+                    records.append(record)
+                    lines.append(number)
+                except (ValueError, RecursionError) as error:
+                    problems.append(f"line {number}: {error}")
+    except UnicodeDecodeError:
+        raise ValueError(f"{name} is not UTF-8 text. Save it as UTF-8.") from None
+    if problems:
+        raise ValueError(f"{name}, {listed(problems)}.")
+    return records, lines
 
 
 def write_csv(columns: dict[str, list[str]], file) -> None:
@@ -101,26 +216,55 @@ def write_csv(columns: dict[str, list[str]], file) -> None:
     writer.writerows(zip(*columns.values()))
 
 
-def read_parquet(path: Path, convert: Callable[[Any], Any]) -> dict[str, Any]:
+def read_parquet(source: Source, convert: Callable[[Any], Any]) -> dict[str, Any]:
     """What `convert` makes of each column of the file, a pyarrow array in chunks."""
     pyarrow, parquet = import_pyarrow()
+    name = file_name(source)
+    is_feather = Path(name).suffix.lower() in FEATHER
     try:
-        table = parquet.read_table(path)
+        table = _read_feather(source) if is_feather else parquet.read_table(source)
         table.validate(full=True)  # text that is no UTF-8, offsets that point outside
+        if len(set(table.column_names)) < len(table.column_names):
+            raise ValueError
     except FileNotFoundError:
         raise
     except (pyarrow.ArrowException, OSError, MemoryError, OverflowError, ValueError):
-        raise ValueError(f"{path.name} is not a Parquet file that can be read.") from None
+        kind = "Feather" if is_feather else "Parquet"
+        raise ValueError(f"{name} is not a {kind} file that can be read.") from None
     columns = {}
-    for name in table.column_names:
+    for column in table.column_names:
         try:
-            columns[name] = convert(table[name])
+            columns[column] = convert(table[column])
         except (pyarrow.ArrowException, OverflowError, ValueError, TypeError, MemoryError):
             raise ValueError(
-                f"{path.name}: column {name!r} holds {table[name].type} that cannot be read. "
+                f"{name}: column {column!r} holds {table[column].type} that cannot be read. "
                 "Drop it, or turn it to text or numbers."
             ) from None
     return columns
+
+
+def _read_feather(source: Source):
+    from pyarrow import feather
+
+    return feather.read_table(source, memory_map=False)
+
+
+def arrow_cells(column: Any) -> np.ndarray:
+    """One pyarrow column (n,): numbers and times as they are, anything else as objects."""
+    import pyarrow
+
+    types = pyarrow.types
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if types.is_integer(kind) or types.is_floating(kind):
+        numbers = column.cast(pyarrow.float64(), safe=False) if column.null_count else column
+        return numbers.to_numpy()
+    if types.is_timestamp(kind) or types.is_date(kind):  # with a time zone it is kept in UTC
+        return column.cast(pyarrow.timestamp("us"), safe=False).to_numpy()
+    if types.is_boolean(kind) and not column.null_count:
+        return column.to_numpy()
+    return as_cells(column.to_pylist())
 
 
 def import_pyarrow():

@@ -5,7 +5,8 @@ from itertools import pairwise
 import numpy as np
 from sklearn.base import clone
 
-from likewise.features import TableFeatures, cell_table, is_mixed_table, take_rows
+from likewise.features import TableFeatures, cell_table, is_mixed_table
+from likewise.files.cell_table import take_rows
 from likewise.scale import Blocks
 
 TABLE_ROWS = 2**16  # more rows of a table become numbers block by block, whenever they are read

@@ -75,6 +75,8 @@ def open_rows(
             raise ValueError(f"{path.name} has no column {id_column!r}; it has {', '.join(names)}.")
         ids = None
         if id_column is not None:
-            ids = as_ids(file.read(columns=[id_column])[id_column].to_pylist(), id_column, path)
+            ids = as_ids(
+                file.read(columns=[id_column])[id_column].to_pylist(), id_column, path.name
+            )
     columns = list(features) if features else [name for name in names if name != id_column]
     return OpenedRows(as_blocks(path, client=client, columns=columns), ids, columns)

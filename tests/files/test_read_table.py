@@ -1,0 +1,153 @@
+"""Tables as people have them: delimiters, gzip, marks, quotes, gaps, JSON Lines, Arrow, stdin."""
+
+import gzip
+import io
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from likewise.files.row_file import read_named_table, read_table
+from likewise.files.table_file import MOST_LISTED
+
+ROWS = [("a", "1.5", "red"), ("b", "", "blue, dark"), ("c", "3", 'say "hi"')]
+FRAME = pd.DataFrame(ROWS, columns=["id", "x", "color"])
+
+
+def cells_of(table):
+    return {name: cells.tolist() for name, cells in table.columns.items()}
+
+
+EXPECTED = {name: FRAME[name].tolist() for name in FRAME}
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_the_delimiter_is_found(tmp_path, delimiter):
+    FRAME.to_csv(tmp_path / "rows.csv", sep=delimiter, index=False)
+    assert cells_of(read_table(tmp_path / "rows.csv")) == EXPECTED
+
+
+def test_tabs_are_taken_in_tsv_files_whatever_the_header_has(tmp_path):
+    (tmp_path / "rows.tsv").write_text("id\ta,b,c\n1\tx\n")
+    assert cells_of(read_table(tmp_path / "rows.tsv")) == {"id": ["1"], "a,b,c": ["x"]}
+
+
+def test_what_excel_writes_is_read(tmp_path):
+    (tmp_path / "rows.csv").write_text("sep=;\nid;x\n1;2,5\n", encoding="utf-8-sig")
+    table = read_table(tmp_path / "rows.csv")
+    assert (cells_of(table), table.notation) == ({"id": ["1"], "x": ["2,5"]}, ",")
+    (tmp_path / "wide.csv").write_text("id,x\nä,1\n", encoding="utf-16")
+    assert cells_of(read_table(tmp_path / "wide.csv")) == {"id": ["ä"], "x": ["1"]}
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl"])
+def test_gzipped_text_is_read(tmp_path, ending):
+    text = {
+        "csv": FRAME.to_csv(index=False),
+        "tsv": FRAME.to_csv(sep="\t", index=False),
+        "jsonl": FRAME.to_json(orient="records", lines=True),
+    }[ending]
+    path = tmp_path / f"rows.{ending}.gz"
+    path.write_bytes(gzip.compress(text.encode()))
+    assert cells_of(read_table(path)) == EXPECTED
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(ValueError, match="damaged: it cannot be unzipped"):
+        read_table(path)
+
+
+def test_marks_line_ends_quotes_and_blank_lines_are_understood(tmp_path):
+    text = 'id,note\r\n1,"two\r\nlines"\r\n\r\n2,"a ""quote"""\r\n'
+    (tmp_path / "rows.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    table = read_table(tmp_path / "rows.csv")
+    assert cells_of(table) == {"id": ["1", "2"], "note": ["two\r\nlines", 'a "quote"']}
+    assert table.place("note")(1) == "rows.csv, line 5, column note"
+
+
+def test_every_ragged_line_and_repeated_name_is_listed(tmp_path):
+    (tmp_path / "rows.csv").write_text("a,b,a\n1,2,3\n1,2\n4,5,6\n1,2,3,4\n")
+    with pytest.raises(ValueError, match=r"line 1: .*twice, 'a'; line 3: 2 cells.*line 5: 4 cells"):
+        read_table(tmp_path / "rows.csv")
+
+
+def test_a_page_of_problems_is_shown_and_the_rest_counted(tmp_path):
+    (tmp_path / "rows.csv").write_text("a,b\n" + "1\n" * 50)
+    with pytest.raises(ValueError, match=f"and {50 - MOST_LISTED} more") as caught:
+        read_table(tmp_path / "rows.csv")
+    assert str(caught.value).count("1 cells") == MOST_LISTED
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "rows.csv is empty"),
+        (b"\n", "rows.csv is empty"),
+        (b"a,b\n", "a header and no rows"),
+        (b'a,b\n"1,2\n', "line 2: unexpected end of data"),
+        (b"a\n\xe9\n", "not UTF-8 text"),
+    ],
+)
+def test_a_file_that_is_no_table_is_one_error(tmp_path, content, problem):
+    (tmp_path / "rows.csv").write_bytes(content)
+    with pytest.raises(ValueError, match=problem):
+        read_table(tmp_path / "rows.csv")
+
+
+def test_json_lines_may_lack_keys_and_all_bad_lines_are_listed(tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"x": 1}\n\n{"y": "a", "x": null}\n')
+    assert cells_of(read_table(tmp_path / "rows.jsonl")) == {"x": [1, None], "y": [None, "a"]}
+    (tmp_path / "rows.jsonl").write_text('{"x": 1}\n[1]\n{"x": }\n')
+    with pytest.raises(ValueError, match=r"rows.jsonl, line 2: .*line 3: "):
+        read_table(tmp_path / "rows.jsonl")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather", "arrow"])
+def test_arrow_files_keep_the_types_of_their_columns(tmp_path, ending):
+    frame = pd.DataFrame(
+        {
+            "n": [1, 2],
+            "gap": pd.array([1, None], dtype="Int64"),
+            "flag": [True, False],
+            "day": pd.to_datetime(["2026-01-31", None]),
+            "zone": pd.to_datetime(["2026-01-31T12:00+02:00"] * 2),
+            "kind": pd.Categorical(["a", None]),
+        }
+    )
+    path = tmp_path / f"rows.{ending}"
+    frame.to_parquet(path) if ending == "parquet" else frame.to_feather(path)
+    columns = read_table(path).columns
+    kinds = {name: cells.dtype.kind for name, cells in columns.items()}
+    assert kinds == {"n": "i", "gap": "f", "flag": "b", "day": "M", "zone": "M", "kind": "O"}
+    assert columns["zone"][0] == np.datetime64("2026-01-31T10:00")
+    assert columns["kind"].tolist() == ["a", None]
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "jsonl", "parquet"])
+def test_stdin_is_known_by_what_it_holds(monkeypatch, kind):
+    buffer = io.BytesIO()
+    if kind == "parquet":
+        FRAME.to_parquet(buffer)
+    else:
+        lines = FRAME.to_json(orient="records", lines=True)
+        text = (lines if kind == "jsonl" else FRAME.to_csv(index=False)).encode()
+        buffer = io.BytesIO(gzip.compress(text) if kind.endswith("gz") else text)
+    buffer.seek(0)
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=buffer))
+    named = read_named_table("-")
+    assert named.ids == ["a", "b", "c"]
+    assert cells_of(named.table) == {name: EXPECTED[name] for name in ("x", "color")}
+    assert named.table.place("x")(0).startswith("stdin, ")
+
+
+def test_another_ending_is_an_error_that_names_the_right_ones(tmp_path):
+    (tmp_path / "rows.xlsx").write_bytes(b"PK")
+    with pytest.raises(ValueError, match=r"rows.xlsx must end in one of .csv, .tsv, .jsonl"):
+        read_table(tmp_path / "rows.xlsx")
+
+
+def test_text_to_show_is_set_apart(tmp_path):
+    FRAME.to_csv(tmp_path / "rows.csv", index=False)
+    named = read_named_table(tmp_path / "rows.csv", id_column="color", text_column="x")
+    assert (named.id_column, named.ids) == ("color", EXPECTED["color"])
+    assert named.texts == ["1.5", "", "3"]
+    assert list(named.table.columns) == ["id"]
