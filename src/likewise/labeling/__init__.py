@@ -7,6 +7,7 @@ from likewise.labeling.knowledge import Knowledge, Walks, learn_quickly
 from likewise.labeling.oracles import LabelOracle, Oracle
 from likewise.labeling.questions import Question
 from likewise.labeling.session import LabelingSession, Progress, ask
+from likewise.labeling.settled_groups import Settled, settle_groups
 from likewise.labeling.what_to_ask import choose_question
 
 __all__ = [
@@ -20,10 +21,12 @@ __all__ = [
     "Question",
     "RowNames",
     "SetAside",
+    "Settled",
     "Walks",
     "ask",
     "choose_question",
     "constraints_from",
     "events_from",
     "learn_quickly",
+    "settle_groups",
 ]

@@ -33,8 +33,8 @@ from likewise.labeling.questions import (
     Question,
     check_question,
 )
-from likewise.labeling.quick_labels import settled_groups, settled_memberships
 from likewise.labeling.rows_in_mind import RowsInMind, choose_rows
+from likewise.labeling.settled_groups import settle_groups
 from likewise.labeling.start_labels import StartLabels
 from likewise.labeling.what_to_ask import MOST_SHOWN, choose_question
 from likewise.numerics.rows import check_scale
@@ -317,13 +317,14 @@ class LabelingSession:
 
         Before two groups are known: 1 in the cluster that plain clustering gives a row.
         """
-        if len(settled_groups(self.knowledge)) < 2:
+        settled = settle_groups(self.knowledge)
+        if settled.n_groups < 2:
             labels = self._plain_labels
             return np.eye(labels.max() + 1)[labels]
         mind = self._rows_in_mind()
-        memberships = settled_memberships(self.knowledge)
+        memberships = settled.memberships
         if self._start is not None:
-            memberships = self._start.weigh(memberships, self.knowledge, mind)
+            memberships = self._start.weigh(settled, self.knowledge, mind)
         return mind.spread_to_all(memberships)
 
     @property
@@ -344,14 +345,16 @@ class LabelingSession:
 
     @property
     def model(self) -> GuidedClustering:
-        """`GuidedClustering` fitted to all answers but those that others outvote.
+        """`GuidedClustering` fitted to the groups that all answers together make.
 
-        Fitted when it is first asked for after an answer.
+        Pairs leave some relations open. They are closed by what is likeliest, so that the model
+        knows the group of each row; answers that others outvote are left out. Fitted
+        when it is first asked for after an answer.
         """
         n_heard = sum(event.kind in ("answer", "action", "undo") for event in self._events)
         if self._model is None or self._model[0] != n_heard:
             settings = {"preparation": self.preparation, "random_state": self.random_state}
-            model = GuidedClustering(**settings).fit(self._raw, constraints=self._not_outvoted())
+            model = GuidedClustering(**settings).fit(self._raw, constraints=self._settled_answers())
             self._model = n_heard, model
             self._record(Event("refit", self._new_id(), at=now()))
         return self._model[1]
@@ -367,7 +370,7 @@ class LabelingSession:
         return Progress(
             len(answers),
             sum(shown),
-            len(settled_groups(knowledge)),
+            settle_groups(knowledge).n_groups,
             int(np.count_nonzero(knowledge.groups < 0)),
             consistency_of(answers),
             is_done,
@@ -488,6 +491,16 @@ class LabelingSession:
 
     def _new_id(self) -> str:
         return uuid.uuid4().hex
+
+    def _settled_answers(self) -> Constraints:
+        """The settled groups as links, and all answers that are no pairs."""
+        settled = settle_groups(self.knowledge)
+        if settled.n_groups < 2 or self._start is not None:
+            return self._not_outvoted()
+        groups = np.full(self.n_samples, -1)
+        groups[self._rows_in_mind().rows] = settled.groups
+        others = self.constraints.positions("odd_one_out", "closer", "undecided")
+        return Constraints.from_partial_labels(groups) + self.constraints.subset(others)
 
     def _not_outvoted(self) -> Constraints:
         """All answers but pairs that contradict the groups which the others make."""

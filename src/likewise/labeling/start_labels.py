@@ -20,7 +20,7 @@ import numpy as np
 from likewise.constraints import Constraints
 from likewise.labeling.knowledge import Knowledge
 from likewise.labeling.questions import Question
-from likewise.labeling.quick_labels import settled_groups
+from likewise.labeling.settled_groups import Settled
 
 if TYPE_CHECKING:
     from likewise.labeling.rows_in_mind import RowsInMind
@@ -102,25 +102,21 @@ class StartLabels(NamedTuple):
                 return Question("pair", (a, b), why="two clusters that lie side by side")
         return None
 
-    def weigh(
-        self, memberships: np.ndarray, knowledge: Knowledge, mind: "RowsInMind"
-    ) -> np.ndarray:
+    def weigh(self, settled: Settled, knowledge: Knowledge, mind: "RowsInMind") -> np.ndarray:
         """Memberships (n, k) in settled groups, times the shares of these in each row's cluster."""
-        settled = settled_groups(knowledge)
-        number = np.full(knowledge.n_groups + 1, -1)
-        number[settled] = np.arange(len(settled))
+        memberships, n_groups = settled.memberships, settled.n_groups
         clusters = self.clusters[mind.rows]
         n_clusters = self.clusters.max() + 1
-        counts = np.zeros((n_clusters, len(settled)))
-        groups = number[knowledge.groups]
+        counts = np.zeros((n_clusters, n_groups))
+        groups = settled.groups
         is_known = (groups >= 0) & (clusters >= 0)
         np.add.at(counts, (clusters[is_known], groups[is_known]), 1.0)
         stands_for = groups[mind.position[self.typical_rows(mind.X)]]
         began = np.flatnonzero(stands_for >= 0)
         counts[began, stands_for[began]] += TRUST
-        counts += 1 / len(settled)
+        counts += 1 / n_groups
         shares = counts / counts.sum(axis=1, keepdims=True)
-        weighed = memberships * np.where(clusters[:, None] >= 0, shares[clusters], 1 / len(settled))
+        weighed = memberships * np.where(clusters[:, None] >= 0, shares[clusters], 1 / n_groups)
         is_free = knowledge.groups < 0
         totals = weighed.sum(axis=1, keepdims=True)
         weighed = np.divide(weighed, totals, out=memberships.copy(), where=totals > 0)

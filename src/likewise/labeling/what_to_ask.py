@@ -12,6 +12,10 @@ large ones: with the leading directions Phi, K = Phi Phi' and all gains cost O(n
 
 Every eighth question or so is about a row drawn at random instead: what the memberships predicted
 for it before it was answered is how `estimate_placed` knows their quality.
+
+Where only pairs are asked, a row is compared with its likeliest group, then with the next, as long
+as the chance of "together" is not small (settled_groups.py): what is left open is cheaper than an
+answer that is known before.
 Reference: ji2012 for the variance that an answer takes away; zhu2003 for memberships in the choice
 of questions. We differ from ji2012 in counting it by doubts.
 """
@@ -21,15 +25,19 @@ import numpy as np
 from likewise.guided import sharpen
 from likewise.labeling.knowledge import Knowledge
 from likewise.labeling.questions import Question
+from likewise.labeling.settled_groups import SHARPNESS, Settled, settle_groups
 from likewise.numerics.threads import one_thread
 
 RANDOM_SHARE = 1 / 8  # of the questions
 NOISE = 0.05  # variance of an answer, beside K's of 1 and more: its neighbors stay a little open
-SHARPNESS = 3.0  # of memberships: as they come they are far too even
 LEAST_DOUBT = 0.3  # of a row that nothing speaks against; lower ones overlook groups not yet seen
 MOST_SHOWN = 8  # groups on a screen
 MOST_ROWS = 3  # of a group on a screen, the one that stands for it first
-WHY = "its answer says most about the rows that are in doubt"
+LEAST_CHANCE = 0.2  # of "together" that makes a pair worth asking about
+WHY_FIRST = "two rows that stand for many others"
+WHY_DOUBT = "its answer says most about the rows that are in doubt"
+WHY_OPEN = "they may well be one group"
+WHY_RANDOM = "drawn at random, to see how good the clusters are"
 
 
 @one_thread()
@@ -38,27 +46,59 @@ def choose_question(
 ) -> Question | None:
     """The question to ask now, of one of the kinds; None when nothing is left to learn."""
     is_random = bool(rng.random() < RANDOM_SHARE)
+    draw = int(rng.integers(2**32))  # always drawn: what is asked must not move later draws
     rows = open_rows(knowledge)
+    if not knowledge.n_groups and len(rows) > 1:
+        return first_question(knowledge, kinds)
+    settled = settle_groups(knowledge)
+    if "group" not in kinds and not (is_random and len(rows)):
+        pair = open_pair(knowledge, settled)
+        if pair is not None:
+            return Question("pair", pair, why=WHY_OPEN)
     if not len(rows):
         return None
     if is_random:
-        row = int(rng.choice(rows))
+        row = int(rows[draw % len(rows)])
     else:
-        row = int(rows[np.argmax(gains_of(knowledge)[rows])])
-    return ask_about(row, knowledge, kinds, is_random=is_random)
+        row = int(rows[np.argmax(gains_of(knowledge, settled)[rows])])
+    return ask_about(row, knowledge, settled, kinds, is_random=is_random)
 
 
 def open_rows(knowledge: Knowledge) -> np.ndarray:
     """(m,) rows whose group is not known, and that were not asked about in vain."""
-    asked = [rows[0] for rows in knowledge.asked if len(rows) == 1]
     is_open = knowledge.groups < 0
-    is_open[asked] = False
+    is_open[[rows[0] for rows in knowledge.asked if len(rows) == 1]] = False
     return np.flatnonzero(is_open)
 
 
-def gains_of(knowledge: Knowledge) -> np.ndarray:
+def open_pair(knowledge: Knowledge, settled: Settled) -> tuple[int, int] | None:
+    """The known rows to compare next: of the two components likeliest to be one group."""
+    chances = np.triu(settled.one_group, 1)
+    for at in np.argsort(-chances, axis=None, kind="stable"):
+        a, b = np.unravel_index(at, chances.shape)
+        if chances[a, b] < LEAST_CHANCE:
+            return None
+        pair = nearest_pair(knowledge, int(a), int(b))
+        if pair is not None:
+            return pair
+    return None
+
+
+def nearest_pair(knowledge: Knowledge, a: int, b: int) -> tuple[int, int] | None:
+    """The rows of two components with the most walks between them that were not compared yet."""
+    rows, others = (np.flatnonzero(knowledge.groups == group) for group in (a, b))
+    walks = knowledge.walks.from_rows(others)[rows]
+    for at in np.argsort(-walks, axis=None, kind="stable"):
+        i, j = np.unravel_index(at, walks.shape)
+        pair = int(rows[i]), int(others[j])
+        if tuple(sorted(pair)) not in knowledge.asked:
+            return pair
+    return None
+
+
+def gains_of(knowledge: Knowledge, settled: Settled) -> np.ndarray:
     """(n,) what knowing the group of each row would tell about all rows."""
-    doubts = doubts_of(knowledge.memberships)
+    doubts = doubts_of(settled.memberships)
     return variance_taken(knowledge.walks.coordinates, knowledge.known_rows, doubts)
 
 
@@ -81,40 +121,46 @@ def variance_taken(Phi: np.ndarray, known: np.ndarray, doubts: np.ndarray) -> np
 # What a question shows
 
 
-def ask_about(
-    row: int, knowledge: Knowledge, kinds: tuple[str, ...], *, is_random: bool = False
-) -> Question:
-    """A question about the group of a row; a pair where no other kind is wanted."""
-    groups = likeliest_groups(row, knowledge)
-    why = "drawn at random, to see how good the clusters are" if is_random else WHY
+def first_question(knowledge: Knowledge, kinds: tuple[str, ...]) -> Question:
+    """Two rows to begin with: the one that tells most, and the one that tells most beside it."""
+    Phi, doubts = knowledge.walks.coordinates, np.ones(len(knowledge.groups))
+    rows = open_rows(knowledge)
+    first = int(rows[np.argmax(variance_taken(Phi, np.empty(0, dtype=int), doubts)[rows])])
+    rows = rows[rows != first]
+    second = int(rows[np.argmax(variance_taken(Phi, np.array([first]), doubts)[rows])])
     if "group" in kinds:
-        return Question(
-            "group",
-            (row,),
-            tuple(groups[:MOST_SHOWN]),
-            tuple(groups[MOST_SHOWN:]),
-            is_random=is_random,
-            why=why,
-        )
-    return Question("pair", (row, groups[0][0]), is_random=is_random, why=why)
+        return Question("group", (second,), ((first,),), why=WHY_FIRST)
+    return Question("pair", (second, first), why=WHY_FIRST)
 
 
-def likeliest_groups(row: int, knowledge: Knowledge) -> list[tuple[int, ...]]:
-    """Some rows of each group, those of the likeliest group first.
+def ask_about(
+    row: int,
+    knowledge: Knowledge,
+    settled: Settled,
+    kinds: tuple[str, ...],
+    *,
+    is_random: bool = False,
+) -> Question:
+    """A question about the group of a row; a pair where groups are not wanted."""
+    why = WHY_RANDOM if is_random else WHY_DOUBT
+    order = np.argsort(-settled.memberships[row], kind="stable")
+    if "group" not in kinds:
+        others = np.flatnonzero(settled.groups == order[0])
+        nearest = others[np.argmax(knowledge.walks.from_rows(others)[row])]
+        return Question("pair", (row, int(nearest)), is_random=is_random, why=why)
+    shown = [typical_rows(knowledge.Z, settled.groups, int(group)) for group in order]
+    return Question(
+        "group",
+        (row,),
+        tuple(shown[:MOST_SHOWN]),
+        tuple(shown[MOST_SHOWN:]),
+        is_random=is_random,
+        why=why,
+    )
 
-    Before any answer: the row, other than this one, whose group would tell most.
-    """
-    if not knowledge.n_groups:
-        gains = gains_of(knowledge)
-        gains[row] = -np.inf
-        return [(int(np.argmax(gains)),)]
-    order = np.argsort(-knowledge.memberships[row], kind="stable")
-    return [typical_rows(knowledge, int(group)) for group in order]
 
-
-def typical_rows(knowledge: Knowledge, group: int) -> tuple[int, ...]:
+def typical_rows(Z: np.ndarray, groups: np.ndarray, group: int) -> tuple[int, ...]:
     """Known rows of a group, those next to its middle first."""
-    rows = np.flatnonzero(knowledge.groups == group)
-    Z = knowledge.Z[rows]
-    order = np.argsort(np.square(Z - Z.mean(axis=0)).sum(axis=1), kind="stable")
+    rows = np.flatnonzero(groups == group)
+    order = np.argsort(np.square(Z[rows] - Z[rows].mean(axis=0)).sum(axis=1), kind="stable")
     return tuple(int(row) for row in rows[order[:MOST_ROWS]])

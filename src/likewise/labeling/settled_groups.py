@@ -1,0 +1,101 @@
+"""Groups from components that answers leave open: which are one group, and which a new one.
+
+    B_cd   = mean of the walks between known rows of components c and d
+    p_cd   = B_cd^s / sum_e B_ce^s                      where c would belong, if to another one
+    nu     = THETA / (THETA + known rows)               chance that a row begins a new group
+    own_c  = nu / (nu + (1 - nu) sum_d p_cd l_cd)       c is a group of its own
+    one_cd = (1 - nu) p_cd l_cd / (the same sum)        c and d are one group
+
+l_cd is the likelihood of what was answered about c and d: the error rate where they were told
+apart, 1 where nothing was asked. Pairs leave single rows behind that were told apart from some
+groups and never joined to one. Those that probably belong to a group are set aside, so that they do
+not count as groups; every other component is a group, apart from all others.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from likewise.guided import sharpen
+from likewise.kernels import nearest_rows
+from likewise.labeling.knowledge import Knowledge, spread_groups_known
+
+SHARPNESS = 3.0  # of shares of walks: as they come they are far too even
+THETA = 3.0  # the larger, the more groups are expected
+LEAST_OWN = 0.2  # chance that a single row needs to count as a group
+ERROR_RATE = 0.01  # of answers, where nothing else is known about a person
+
+
+class Settled(NamedTuple):
+    """Groups that are all apart, and how sure that is."""
+
+    groups: np.ndarray  # (n,) group of each row that counts as known; -1 for the others
+    n_groups: int
+    memberships: np.ndarray  # (n, n_groups), rows sum to 1
+    one_group: np.ndarray  # (c, c) symmetric: chance that two components are one group
+    own_group: np.ndarray  # (c,) chance that a component is a group of its own
+
+
+def settle_groups(knowledge: Knowledge, error_rate: float = ERROR_RATE) -> Settled:
+    """Groups of the known rows, all apart, as labels of some rows are.
+
+    Where answers tell all components apart, as group questions do, these are the components.
+    """
+    one_group, own_group = relate_components(knowledge, error_rate)
+    sizes = np.bincount(knowledge.groups[knowledge.known_rows], minlength=knowledge.n_groups)
+    is_group = (sizes > 1) | (own_group >= LEAST_OWN)
+    if np.count_nonzero(is_group) < 2:
+        is_group[:] = True
+    number = np.full(knowledge.n_groups + 1, -1)  # the last is for rows of no component
+    number[:-1][is_group] = np.arange(np.count_nonzero(is_group))
+    groups = number[knowledge.groups]
+    memberships = knowledge.memberships
+    if not is_group.all():
+        memberships = spread_groups_known(knowledge.walks, groups, int(is_group.sum()))
+        for component in np.flatnonzero(~is_group):
+            rows = knowledge.groups == component
+            shares = memberships[rows] * ~knowledge.apart[component, is_group]
+            totals = shares.sum(axis=1, keepdims=True)
+            memberships[rows] = np.where(
+                totals > 0, shares / np.where(totals > 0, totals, 1.0), memberships[rows]
+            )
+    memberships = fill_unreached(knowledge.Z, memberships)
+    return Settled(groups, memberships.shape[1], memberships, one_group, own_group)
+
+
+def fill_unreached(Z: np.ndarray, memberships: np.ndarray) -> np.ndarray:
+    """Rows that no walk reaches take the memberships of the nearest row that one does."""
+    is_even = (memberships == memberships[:, :1]).all(axis=1)
+    if memberships.shape[1] < 2 or not is_even.any() or is_even.all():
+        return memberships
+    filled = memberships.copy()
+    nearest, _ = nearest_rows(Z[is_even], Z[~is_even], 1)
+    filled[is_even] = memberships[~is_even][nearest[:, 0]]
+    return filled
+
+
+def relate_components(knowledge: Knowledge, error_rate: float) -> tuple[np.ndarray, np.ndarray]:
+    """Chances (c, c) that two components are one group, and (c,) that one is a group of its own."""
+    known, n_components = knowledge.known_rows, knowledge.n_groups
+    if n_components < 2:
+        return np.zeros((n_components, n_components)), np.ones(n_components)
+    members = np.eye(n_components)[knowledge.groups[known]]
+    members /= members.sum(axis=0)
+    walks = members.T @ knowledge.walks.from_rows(known)[known] @ members
+    chance_of_new = THETA / (THETA + len(known))
+    return chances_of_one_group(walks, knowledge.apart, chance_of_new, error_rate)
+
+
+def chances_of_one_group(
+    walks: np.ndarray, apart: np.ndarray, chance_of_new: float, error_rate: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Chances (c, c) and (c,) from the mean walks B (c, c); the module says how."""
+    B = np.maximum(walks, 0.0)
+    np.fill_diagonal(B, 0.0)
+    B[B.sum(axis=1) == 0] = 1.0  # in a piece of the graph of its own: anywhere
+    np.fill_diagonal(B, 0.0)
+    shares = sharpen(B, SHARPNESS)
+    joint = (1 - chance_of_new) * shares * np.where(apart, error_rate, 1.0)
+    totals = chance_of_new + joint.sum(axis=1)
+    one_group = joint / totals[:, None]
+    return (one_group + one_group.T) / 2, chance_of_new / totals
