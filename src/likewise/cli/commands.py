@@ -6,6 +6,7 @@ import click
 
 from likewise.cli.answer_commands import check, select
 from likewise.cli.apply_command import apply
+from likewise.cli.ask_command import ask
 from likewise.cli.cluster_command import cluster
 from likewise.cli.options import seed_option
 
@@ -21,6 +22,7 @@ def commands() -> None:
 
     \b
     Start with:  likewise demo
+    Questions:   likewise ask data.csv
     Your data:   likewise cluster data.csv -c answers.csv -k 10 --report report.html
 
     An answer file has one answer per line, with the columns kind, a, b, c (and optionally weight,
@@ -63,5 +65,5 @@ def demo(output: str, answers: int, random_state: int) -> None:
     run_demo(Path(output), n_answers=answers, random_state=random_state, say=click.echo)
 
 
-for command in (cluster, check, select, apply):
+for command in (cluster, check, select, apply, ask):
     commands.add_command(command)

@@ -1,0 +1,245 @@
+"""likewise ask: questions in the terminal, one key per answer, each saved before the next."""
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from likewise.cli.messages import print_message
+from likewise.cli.options import (
+    READABLE,
+    WRITABLE,
+    data_argument,
+    features_option,
+    id_option,
+    preparation_option,
+    seed_option,
+)
+from likewise.cli.refusals import check_files
+
+
+@click.command()
+@data_argument
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice(("group", "pair", "odd_one_out", "grid", "review")),
+    metavar="NAME",
+    help="Kind of question: group, pair, odd_one_out, grid or review; may be given several times.  "
+    "[default: group]",
+)
+@click.option(
+    "-n",
+    "--questions",
+    default=None,
+    type=click.IntRange(1),
+    metavar="N",
+    help="Stop after so many answers.  [default: go on until q]",
+)
+@click.option(
+    "--log",
+    type=WRITABLE,
+    help="File that every answer is saved in at once, and resumed from.  "
+    "[default: DATA-answers.log]",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=WRITABLE,
+    help="Answer file to write at the end: .csv, .jsonl or .parquet.  [default: DATA-answers.csv]",
+)
+@click.option(
+    "-c", "--constraints", "answers", type=READABLE, help="Answers to begin with, from a file."
+)
+@click.option(
+    "--start-column",
+    metavar="NAME",
+    help="Column of clusters to begin from and to review; it is no feature.",
+)
+@click.option("--annotator", default="", metavar="NAME", help="Who answers; kept with the answers.")
+@preparation_option
+@id_option
+@features_option
+@seed_option
+def ask(
+    data: str,
+    kinds: tuple[str, ...],
+    questions: int | None,
+    log: str | None,
+    output: str | None,
+    answers: str | None,
+    start_column: str | None,
+    annotator: str,
+    preparation: str,
+    id_column: str | None,
+    features: list[str] | None,
+    random_state: int,
+) -> None:
+    """Answer questions about the rows of DATA, one key each.
+
+    \b
+    likewise ask data.csv
+    likewise cluster data.csv -c data-answers.csv --report report.html
+
+    Every answer is on disk before the next question appears. Press q to stop; the same command
+    goes on where you were. u takes back as many answers as you like, also after a restart.
+    """
+    log = log or f"{Path(data).stem}-answers.log"
+    output = output or f"{Path(data).stem}-answers.csv"
+    check_files({"DATA": data, "-c": answers}, {"--log": log, "-o": output})
+    check_fresh(log, output)
+    from likewise.labeling import LabelingSession
+
+    shown = read_shown_rows(data, id_column, features, start_column)
+    session = LabelingSession(
+        shown.X,
+        ids=shown.ids,
+        log=log,
+        start_labels=shown.start,
+        kinds=kinds or ("group",),
+        preparation=preparation,
+        random_state=random_state,
+    )
+    try:
+        if answers is not None:
+            print_message(f"{session.add_answers(answers)} new answers from {answers}")
+        describe_start(session, log)
+        run_session(session, shown, key_reader(), annotator or None, questions)
+    finally:
+        session.constraints.write(output)
+        session.close()
+        n_answers = session.progress.n_questions
+        print_message(f"{n_answers} answers are saved in {log}, and written to {output}")
+        print_message(f"next: likewise cluster {data} -c {output}")
+
+
+def check_fresh(log: str, output: str) -> None:
+    """An answer file that no log of ours stands behind is not written over."""
+    if Path(output).exists() and not Path(log).exists():
+        raise ValueError(
+            f"{output} already exists. Choose another file with -o, or begin with its answers: "
+            f"-c {output} -o another.csv."
+        )
+
+
+def describe_start(session, log: str) -> None:
+    """How much was resumed, and what was set aside."""
+    progress = session.progress
+    if progress.n_questions:
+        print_message(f"resumed {log}: {progress.n_questions} answers so far")
+    for event_id, row, why in session.set_aside[:3]:
+        print_message(f"answer {event_id} is set aside: row {row} is {why}")
+    if len(session.set_aside) > 3:
+        print_message(f"and {len(session.set_aside) - 3} more answers are set aside")
+
+
+def run_session(
+    session, shown, read_key: Callable[[], str], annotator: str | None, n_wanted: int | None
+) -> None:
+    """Ask until nothing is left, enough was answered, or the person stops."""
+    from rich.console import Console
+
+    from likewise.cli.question_screen import (
+        QUIT,
+        SKIP,
+        TITLES,
+        UNDO,
+        clean,
+        describe_keys,
+        read_choice,
+        screen_of,
+    )
+
+    console = Console(stderr=True, highlight=False)
+    n_answered = 0
+    while n_wanted is None or n_answered < n_wanted:
+        question = session.next_question(annotator)
+        if question is None:
+            print_message("nothing is left to ask: " + session.progress.why)
+            return
+        progress = session.progress
+        name = clean(shown.name_of(question.rows[0]))
+        console.rule(f"question {progress.n_questions + 1}, {progress.n_groups} groups so far")
+        console.print(TITLES[question.kind].format(name=name), markup=False)
+        console.print(screen_of(question, shown.columns, shown.name_of))
+        console.print(describe_keys(question), markup=False)
+        began = time.monotonic()
+        choice = read_choice(question, read_key, print_message)
+        if choice == QUIT:
+            return
+        if choice == SKIP:
+            session.skip(question, annotator=annotator)
+        elif choice == UNDO:
+            undone = session.undo(annotator)
+            n_answered -= undone is not None
+            print_message("nothing to take back" if undone is None else "taken back")
+        else:
+            seconds = round(time.monotonic() - began, 3)
+            session.answer(question, choice, annotator=annotator, seconds=seconds)
+            n_answered += 1
+
+
+def key_reader() -> Callable[[], str]:
+    """One key at a time from the terminal, or one letter at a time from a pipe; its end is q."""
+    if sys.stdin.isatty():
+        return click.getchar
+    return lambda: sys.stdin.read(1) or "q"
+
+
+class ShownRows:
+    """Rows to ask about, with what a person sees of them.
+
+    Parameters
+    ----------
+    X : ndarray or CellTable
+    ids : list of str or None
+    columns : dict of ndarray
+        What is shown, by column.
+    start : ndarray or None
+        Clusters to begin from.
+    """
+
+    def __init__(self, X, ids, columns, start):
+        self.X, self.ids, self.columns, self.start = X, ids, columns, start
+
+    def name_of(self, row: int) -> str:
+        return f"row {row}" if self.ids is None else self.ids[row]
+
+
+def read_shown_rows(
+    data: str, id_column: str | None, features: list[str] | None, start_column: str | None
+) -> ShownRows:
+    """Numbers where all columns hold numbers, else a table of mixed columns."""
+    from likewise.files.cell_table import without_columns
+    from likewise.files.row_file import ending_of, read_named_table, read_rows
+
+    if ending_of(data) == ".npy":
+        X = read_rows(data, id_column=id_column, features=features, text_column=start_column).X
+        return ShownRows(X, None, {f"x{j}": X[:, j] for j in range(X.shape[1])}, None)
+    named = read_named_table(data, id_column=id_column)
+    known = list(named.table.columns)
+    for name in (*(features or ()), *([start_column] if start_column else ())):
+        if name not in known:
+            raise ValueError(f"{data} has no column {name!r}. It has {', '.join(known)}.")
+    start = None if start_column is None else named.table.columns[start_column]
+    table = without_columns(named.table, start_column)
+    if features:
+        table = table._replace(columns={name: table.columns[name] for name in features})
+    try:
+        names = list(table.columns)
+        X = read_rows(data, id_column=id_column, features=names).X
+        return ShownRows(X, named.ids, dict(zip(names, X.T)), start)
+    except ValueError:  # a cell that is no number
+        columns = {name: as_shown(cells) for name, cells in table.columns.items()}
+        return ShownRows(table, named.ids, columns, start)
+
+
+def as_shown(cells):
+    """A column as numbers, if all its cells are: then it is known how far apart they are."""
+    try:
+        return cells.astype(float)
+    except (TypeError, ValueError):
+        return cells
