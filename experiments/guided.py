@@ -377,7 +377,8 @@ TABLES = (
     ),
     Table(
         "digits",
-        "Digits: ARI by pairs and the share of them that is wrong, and what doubtful_ is worth",
+        "Digits: ARI by pairs and the share of them that is wrong, and precision and "
+        "recall of doubtful answers",
         cells=lambda: cells_of(pairs=DIGIT_PAIRS, noise=NOISE, method=RIVALS),
         run=run_digits,
         rows=("pairs", "noise"),

@@ -1,8 +1,8 @@
 """Data sets: bundled with scikit-learn (`load_*`), made (`make_*`), or fetched by name (`fetch`).
 
-Every one is a `Dataset` with `X`, `y` and what else there is. `available()` tells what `fetch`
-knows and where it would take each set from; the environment variable LIKEWISE_DATA names a folder
-of .npz files that is looked into first. `labelled_sets()` goes through all that are at hand.
+Each is a `Dataset` with `X`, `y` and whatever else there is. `available()` lists what `fetch`
+knows and where it would get each set from; the environment variable LIKEWISE_DATA names a folder
+of .npz files that is searched first. `labelled_sets()` goes through all sets that are available.
 `constraints_of` turns the answers of people into `Constraints`.
 """
 

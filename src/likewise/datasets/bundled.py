@@ -1,4 +1,4 @@
-"""The labelled sets that scikit-learn brings along, as our `Dataset`."""
+"""The labeled sets that come with scikit-learn, each as a `Dataset`."""
 
 from types import MappingProxyType
 
@@ -14,7 +14,7 @@ def load_iris() -> Dataset:
     Returns
     -------
     Dataset
-        X of shape (150, 4), 50 rows a class.
+        X of shape (150, 4), 50 rows per class.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def load_wine() -> Dataset:
     Returns
     -------
     Dataset
-        X of shape (178, 13); 59, 71 and 48 rows a class. The columns differ widely in scale.
+        X of shape (178, 13); 59, 71 and 48 rows per class. The columns differ widely in scale.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def load_digits() -> Dataset:
     Returns
     -------
     Dataset
-        X of shape (1797, 64), values 0 to 16, about 180 rows a digit.
+        X of shape (1797, 64), values 0 to 16, about 180 rows per digit.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What sets there are, what they hold, and how a true copy is known.
+"""Which sets there are, what they contain, and how an exact copy is recognized.
 
 `checksum` is the start of `Dataset.checksum()` of the copies we worked with. `openml` is an OpenML
-id taken from memory: no download could be tried, so what arrives is used only if its checksum fits.
+id given from memory: no download could be tried, so one is used only if its checksum matches.
 """
 
 from typing import NamedTuple

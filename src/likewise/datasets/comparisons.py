@@ -1,4 +1,4 @@
-"""What people answered, as `Constraints`, where the translation is exact.
+"""People's answers as `Constraints`, where the translation is exact.
 
     file                          an answer says                         becomes
     triplets_things_odd_one_out   (a, b, c): c is the odd one out        odd_one_out (a, b, c)
@@ -60,7 +60,7 @@ MEANINGS = {
 
 
 def constraints_of(data: Dataset, which: str = "triplets") -> Constraints:
-    """Turn the answers in a fetched set into constraints, saying no more than people said.
+    """Turn the answers in a fetched set into constraints, adding nothing to what people said.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One small frozen record for every data set, wherever it came from."""
+"""One small frozen record for every data set, whatever its source."""
 
 import hashlib
 from collections.abc import Mapping
@@ -62,7 +62,7 @@ class Dataset:
         return 0 if self.y is None else len(np.unique(self.y))
 
     def take(self, rows) -> "Dataset":
-        """The same set with some of its rows, in the order given; `extras` says which they were."""
+        """The same set with some of its rows, in the order given; `extras` has their numbers."""
         rows = np.arange(self.n_rows)[rows]  # a mask becomes numbers
         X: Any = [self.X[i] for i in rows] if isinstance(self.X, list) else self.X
         if X is self.X is not None:
@@ -71,7 +71,7 @@ class Dataset:
         return replace(self, X=X, y=y, extras=MappingProxyType({"rows": rows}))
 
     def checksum(self) -> str:
-        """SHA-256 of X and y, or, in a set without rows, of y and the extras: for the record."""
+        """SHA-256 of X and y, or, in a set without rows, of y and the extras."""
         arrays = {"y": self.y, **({} if self.X is not None else self.extras)}
         if isinstance(self.X, list):
             arrays |= {"text": np.frombuffer("\0".join(self.X).encode(), dtype=np.uint8)}

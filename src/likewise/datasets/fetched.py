@@ -1,7 +1,7 @@
-"""Data sets by name: from a folder of yours, from scikit-learn, from the cache, or from OpenML.
+"""Data sets by name: from your own folder, from scikit-learn, from the cache, or from OpenML.
 
-The folder that the environment variable LIKEWISE_DATA names comes first; every .npz file in it is a
-set, also one that is not in our catalog (see `npz` for the layout).
+The folder named by the environment variable LIKEWISE_DATA comes first; every .npz file in it is a
+set, even one that is not in our catalog (see `npz` for the layout).
 """
 
 import difflib
@@ -25,10 +25,10 @@ VARIABLE = "LIKEWISE_DATA"
 def fetch(name: str) -> Dataset:
     """Get a data set by its name.
 
-    Looked for in this order: `name`.npz in the folder that LIKEWISE_DATA names, the sets bundled
-    with scikit-learn, the cache (`$XDG_CACHE_HOME/likewise`, else `~/.cache/likewise`), and for
-    some sets OpenML. The download could not be tried when it was written: what arrives is kept
-    only if its checksum is that of the copy we know.
+    It is searched in this order: `name`.npz in the folder named by LIKEWISE_DATA, the sets bundled
+    with scikit-learn, the cache (`$XDG_CACHE_HOME/likewise`, or `~/.cache/likewise`), and for
+    some sets OpenML. The download has never been tried: a downloaded set is kept only if its
+    checksum is that of the copy we know.
 
     Parameters
     ----------
@@ -71,12 +71,12 @@ def fetch(name: str) -> Dataset:
 
 
 def available() -> dict[str, str]:
-    """Tell which sets there are, and where `fetch` would take each one from.
+    """List the data sets, and where `fetch` would get each one from.
 
     Returns
     -------
     dict of str to str
-        Name to "folder", "bundled", "cache", "download" (untried) or "nowhere", sorted by name.
+        "folder", "bundled", "cache", "download" (never tried) or "nowhere", by name and sorted.
 
     Examples
     --------
@@ -102,21 +102,21 @@ def available() -> dict[str, str]:
 def labelled_sets(
     max_rows: int | None = 2000, *, kinds=("numeric",), random_state=0
 ) -> Iterator[Dataset]:
-    """Go through every labelled set at hand, in the order of their names.
+    """Go through every labeled set that is available, in the order of their names.
 
-    Nothing is downloaded: a set that is neither in the folder LIKEWISE_DATA names, nor bundled, nor
-    cached is left out. A large set is thinned to `max_rows` rows, class by class in proportion
-    and at least one a class; `extras["rows"]` then says which rows were kept.
+    Nothing is downloaded: a set that is neither in the folder named by LIKEWISE_DATA, nor bundled,
+    nor cached is left out. A large set is thinned to `max_rows` rows, each class in proportion
+    and at least one row per class; `extras["rows"]` then has the numbers of the rows kept.
 
     Parameters
     ----------
     max_rows : int or None, default=2000
-        The most rows of a set. Higher costs time; None keeps all.
+        Maximum number of rows of a set. Raising it takes more time; None keeps all.
     kinds : tuple of str, default=("numeric",)
         Any of "numeric" (X is a dense array), "bag of words" (CSR) and "text" (list of str).
     random_state : int, RandomState or None, default=0
-        Seeds the thinning, anew for each set: with an int, a set's rows do not depend on which
-        other sets are at hand.
+        Seeds the thinning, separately for each set: with an int, a set's rows do not depend on
+        which other sets are available.
 
     Yields
     ------
@@ -185,7 +185,7 @@ def thin_by_class(y: np.ndarray, n_rows: int, *, random_state=None) -> np.ndarra
 
 
 def _kind(name):
-    """What the catalog says; of an unknown file, what its arrays say."""
+    """The kind in the catalog, or for an unknown file, the kind its arrays suggest."""
     if name in CATALOG:
         return CATALOG[name].kind
     if name in BUNDLED:
@@ -221,7 +221,7 @@ def _not_available(name, reason) -> str:
 
 
 def _download(name) -> Dataset:
-    """From OpenML, by an id given from memory; kept only if the arrays are the ones we know."""
+    """Download from OpenML, by an id from memory; kept only if the arrays are the ones we know."""
     import sklearn.datasets
 
     entry = CATALOG[name]
@@ -237,7 +237,7 @@ def _download(name) -> Dataset:
             )
         y = _codes(labels)
         data = Dataset(name, as_floats(np.asarray(X, dtype=np.float64)), y)
-    except Exception as error:  # the network's, OpenML's, scikit-learn's: the way out is the same
+    except Exception as error:  # from the network, OpenML or scikit-learn: the way out is the same
         reason = " ".join(str(error).split())[:200]
         raise FileNotFoundError(_not_available(name, f"its download failed ({reason})")) from None
     if not data.checksum().startswith(entry.checksum):

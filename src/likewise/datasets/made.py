@@ -1,7 +1,7 @@
 """Made sets with known classes: the artificial data of the papers.
 
-Each is drawn anew from `random_state`. Where a paper shows a figure but no numbers (XOR, chessboard
-and double spiral), the shape is the paper's and the numbers are ours, named as parameters.
+Each is drawn from `random_state`. Where a paper shows a figure but no numbers (XOR, chessboard
+and double spiral), the shape is the paper's, and the numbers are ours and parameters.
 References: yeung2007 (XOR), hoi2007 (chessboard, double spiral), randel2021 section 4.1.
 """
 
@@ -198,7 +198,7 @@ def _cells(metric, n_samples, rng):
         X = np.vstack([X, points])
         y = np.append(y, distances(points, centers).argmin(axis=1))
         earlier = np.array([np.count_nonzero(y[:i] == y[i]) for i in range(len(y))])
-        X, y = X[earlier < largest], y[earlier < largest]  # who came when the cluster was full
+        X, y = X[earlier < largest], y[earlier < largest]  # the cluster was full
     extras = MappingProxyType({"centers": centers})
     return Dataset(f"{metric}_clusters", X[:n_samples], y[:n_samples], extras=extras)
 

@@ -1,4 +1,4 @@
-"""Which rows and answers each step of an epoch sees: drawn ahead, the same on every device."""
+"""Which rows and answers each step of an epoch uses: drawn in advance, the same on every device."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ KINDS = ("must_link", "cannot_link", "odd_one_out", "closer", "undecided")
 
 
 class Answers(NamedTuple):
-    """The answers of one kind, and one more of weight 0 to fill batches with."""
+    """The answers of one kind, plus one of weight 0 to fill up batches."""
 
     rows: torch.Tensor  # (m + 1, 2 or 3)
     weights: torch.Tensor  # (m + 1,)
@@ -20,7 +20,7 @@ class Answers(NamedTuple):
 
 
 def answers_by_kind(constraints: Constraints, device) -> dict[str, Answers]:
-    """Those that weigh something; the mean weight of a kind becomes 1."""
+    """The answers of weight > 0, by kind; the mean weight of a kind becomes 1."""
     by_kind = {}
     for kind in KINDS:
         positions = constraints.positions(kind)
@@ -70,7 +70,7 @@ def plan_answers(m: int, n_steps: int, generator, world: World):
 def plan_kind(one: Answers, batch_size: int, generator, world: World):
     """Positions (n_steps, batch) of this process, and what share of all processes' weigh anything.
 
-    Each that weighs something is seen once. Batches are equal whatever is left out, so that a step
+    Each answer of weight > 0 is used once. Batches are equal whatever is left out, so that a step
     can be replayed; n_steps is 0 if nothing is left.
     """
     m = len(one.positions)

@@ -1,4 +1,4 @@
-"""Training that survives a kill: everything the next epoch depends on, in one file, whole or not.
+"""Training that survives being killed: all that the next epoch depends on, in one complete file.
 
 Written between epochs through `files.tensor_file`, at most every CHECKPOINT_SECONDS, and removed
 when training ends. What comes after a resumed epoch is, on the CPU, bit for bit what would have
@@ -16,7 +16,7 @@ import numpy as np
 from likewise.constraints import Constraints
 from likewise.files.tensor_file import ModelFileError, read_tensors, write_tensors
 
-CHECKPOINT_SECONDS = 30.0  # a file of 40 MB and its checksum take some tenths of a second
+CHECKPOINT_SECONDS = 30.0  # a file of 40 MB and its checksum take a few tenths of a second
 
 
 class Checkpoint:

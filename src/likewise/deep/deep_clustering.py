@@ -1,4 +1,4 @@
-"""DeepConstrainedClustering: the door to the room. torch is imported when something is fitted."""
+"""DeepConstrainedClustering, the estimator. torch is imported only when something is fitted."""
 
 import numbers
 import warnings
@@ -28,44 +28,44 @@ class DeepConstrainedClustering(
 ):
     """Train a neural network on the rows and the answers, and cluster its codes of the rows.
 
-    An autoencoder finds codes that rows can be made from again; answers of every kind then pull the
-    codes together and apart while clusters form in them. Use it for many rows of raw
-    values, images above all, with some thousand pairs. With some hundred rows, or features that
-    are good already, :class:`likewise.GuidedClustering` does as well in a second. Needs the extra
-    `deep` (torch) to fit; a fitted model works without.
+    An autoencoder finds codes from which rows can be reconstructed; answers of every kind then pull
+    the codes together or apart while clusters form. Use it for many rows of raw values, images
+    above all, with a few thousand pairs. With a few hundred rows, or features that are already
+    good, :class:`likewise.GuidedClustering` does as well in a second. Fitting needs the extra
+    `deep` (torch); a fitted model works without it.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Clusters to find.
     encoder : tuple of int, default=(500, 500, 2000, 10)
-        Units of the encoder's layers, the code last; the decoder mirrors them. Wider learns more
-        and takes longer.
+        Units of the encoder's layers, the code last; the decoder mirrors them. Wider layers learn
+        more and take longer.
     image_shape : tuple of int, default=None
-        Height and width when rows are images of one channel: each is then turned, stretched,
-        sheared and shifted a little, anew every time it is seen. The greatest gain there is, for
-        digits; leave it out where such changes would change what an image is.
+        Height and width, if rows are images of one channel: each is then rotated, stretched,
+        sheared and shifted a little, differently every time it is used. For digits nothing helps
+        more; leave it out where such changes would change what the image shows.
     training : TrainingPlan or {"default", "zhang2021", "randel2021"}, default="default"
         How codes and clusters are learned, and for how long: losses, their weights, steps, epochs.
         The last two train as published.
     init_model : fitted DeepConstrainedClustering, default=None
-        Begin with its network, and skip pretraining: for several sets of answers about the same
-        rows. One fitted with ``training=TrainingPlan(max_epochs=0)`` is pretrained and no more.
+        Start from its network and skip pretraining: for several sets of answers about the same
+        rows. A model fitted with ``training=TrainingPlan(max_epochs=0)`` is only pretrained.
     drop_share : float, default=None
-        Leave out this share of the pairs that cost the clusters something, the most costly, and
-        all pairs that cost nothing, anew before every epoch. None is the plan's own, which learns
-        from all pairs unless it is "randel2021".
+        Before every epoch, leave out all pairs that cost nothing, and of those that cost something
+        this share, the most costly. None takes the plan's value, which is to learn from all pairs
+        unless the plan is "randel2021".
     held_out_share : float, default=0.0
-        Share of the answers not learned from but used to find the best epoch; at least 20 of them
-        must be usable, else all are learned from. Training ends ten epochs after the best one. For
-        answers that are often wrong.
+        Share of the answers that are held out and used to find the best epoch; if fewer than 20 of
+        them are usable, all answers are learned from. Training ends ten epochs after the best one.
+        Meant for answers that are often wrong.
     device : str, default=None
-        Where to train, as torch names it: "cpu", "cuda". None is a GPU if there is one. The same
-        seed gives the same result on the CPU; GPUs add in any order.
+        Where to train, by torch's name: "cpu", "cuda". None takes a GPU if there is one. The same
+        seed gives the same result on the CPU, but not on a GPU, which adds numbers in any order.
     checkpoint : str or path, default=None
-        File that the state of training goes to about every 30 seconds. A fit that was killed goes
-        on from it when called again with the same rows, answers and settings, a number as
-        `random_state` among them; it is removed when training ends.
+        File to save the state of training to, about every 30 seconds. A fit that was killed
+        resumes from it when called again with the same rows, answers and settings, including an
+        int as `random_state`; the file is removed when training ends.
     random_state : int, RandomState instance or None, default=None
         Draws the first weights, the order of the rows, the warps and the starts.
 
@@ -78,14 +78,14 @@ class DeepConstrainedClustering(
     decoder_ : list of (ndarray, ndarray)
         Weights (n_inputs, n_outputs) and biases of every layer.
     plan_ : TrainingPlan
-        The plan trained by, with everything filled in that depends on the rows.
+        The plan that was used, with everything that depends on the rows filled in.
     objective_ : ndarray of shape (n_epochs,)
         Mean loss of each epoch.
     n_kept_ : ndarray of shape (n_epochs,)
         Pairs learned from in each epoch.
     held_out_ : ndarray
-        Share of the held-out answers predicted before each epoch and after the last; empty without
-        any.
+        Share of the held-out answers predicted before each epoch and after the last; empty if none
+        are held out.
     n_iter_ : int
         Epochs made.
     violated_ : ndarray of int
@@ -150,8 +150,8 @@ class DeepConstrainedClustering(
         constraints : Constraints, default=None
             Answers of every kind about rows of X, with their weights.
         ease : array-like of shape (n_samples,), default=None
-            How easy each row is to place: above 0 rewards a certain assignment, below 0 an
-            uncertain one, 0 says nothing. Doubling it doubles what it counts.
+            How easy each row is to assign: above 0 rewards a certain assignment, below 0 an
+            uncertain one, 0 means unknown. Doubling it doubles its influence.
 
         Returns
         -------
@@ -224,7 +224,7 @@ class DeepConstrainedClustering(
     transform = by_map.transform
 
     def predict_proba(self, X):
-        """How surely rows belong to each cluster.
+        """How certain it is that rows belong to each cluster.
 
         Parameters
         ----------
@@ -255,7 +255,7 @@ class DeepConstrainedClustering(
 
 
 def import_training():
-    """The part of the room that needs torch, or one error that says how to get it."""
+    """The module that needs torch, or one error with the command that installs it."""
     try:
         from likewise.deep import training
     except ModuleNotFoundError as error:

@@ -1,7 +1,7 @@
-"""Several processes as one: torch's own data parallelism, when torchrun started the program.
+"""Several processes as one: torch's own data parallelism, if torchrun started the program.
 
-Every process holds all rows and draws the same plan; of each batch it takes its share, and the
-gradients are averaged. One process is the case of a world of 1: the same code runs.
+Every process holds all rows and draws the same plan; it takes its share of each batch, and the
+gradients are averaged. A single process is a world of 1 and runs the same code.
 """
 
 import atexit
@@ -24,9 +24,9 @@ class World(NamedTuple):
 
 
 def join_workers() -> World:
-    """The world this process belongs to; joined if torchrun named one, once and for all fits.
+    """The world this process belongs to; joined once for all fits, if torchrun named one.
 
-    A world left and joined again may meet in what is left of the old one, and wait forever.
+    Processes that leave a world and join it again may find remains of the old one, and hang.
     """
     if not distributed.is_initialized():
         if int(os.environ.get("WORLD_SIZE", "1")) == 1:
@@ -43,7 +43,7 @@ def leave() -> None:
 
 
 def local_device(named: str | None) -> torch.device:
-    """The device meant: None is a GPU when there is one; of several GPUs this process's own."""
+    """The device to use: None takes a GPU if there is one; of several GPUs, this process's own."""
     if named is None:
         named = "cuda" if torch.cuda.is_available() else "cpu"
     device = find_device(torch, named)
@@ -53,7 +53,7 @@ def local_device(named: str | None) -> torch.device:
 
 
 def wrap(module: nn.Module, world: World, *, in_parts: bool = False) -> nn.Module:
-    """The module, averaging its gradients over the world; `in_parts` if a step may leave some."""
+    """The module, averaging gradients over the world; `in_parts` if a step may skip some."""
     if world.is_alone:
         return module
     return nn.parallel.DistributedDataParallel(module, find_unused_parameters=in_parts)
@@ -69,7 +69,7 @@ def agree(number: int, world: World, device) -> int:
 
 
 def average(number, world: World):
-    """The mean of all processes' numbers, a tensor each."""
+    """The mean over all processes, each of which has a tensor."""
     if world.is_alone:
         return number
     total = number.clone()
@@ -78,7 +78,7 @@ def average(number, world: World):
 
 
 def gather_parts(function, rows, world: World):
-    """function(rows) of all rows, each process having worked on its share of them."""
+    """function(rows) for all rows, where each process works on its share of them."""
     if world.is_alone:
         return function(rows)
     share = -(-len(rows) // world.size)

@@ -1,7 +1,7 @@
-"""One epoch of clustering: which parts it has, what each step of them sees, the steps themselves.
+"""One epoch of clustering: its parts, what each of their steps uses, and the steps themselves.
 
-Apart, rows come first, then each kind of answers; together, there is one part. Steps are made at
-their first use and used again in every epoch, so that a GPU can replay them (steps.py).
+With answers apart, rows come first, then each kind of answers; otherwise there is one part. Steps
+are made when first used and reused in every epoch, so that a GPU can replay them (steps.py).
 """
 
 from collections.abc import Callable

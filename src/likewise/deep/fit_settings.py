@@ -1,4 +1,4 @@
-"""What the estimator was given, checked before torch is imported: each error one line."""
+"""The estimator's settings, checked before torch is imported: each error is one line."""
 
 from dataclasses import dataclass, fields
 
@@ -13,7 +13,7 @@ STEPS, BATCHES = 100, (64, 512)  # of an epoch, and the rows of a step, where th
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(TrainingPlan):
-    """A plan with nothing left open, and the network and clusters that it is for."""
+    """A plan with every value filled in, and the network and clusters it is for."""
 
     n_clusters: int
     widths: tuple[int, ...]

@@ -1,7 +1,7 @@
-"""Small changes that leave an image what it is: turn, stretch, shear and shift.
+"""Small changes that do not change what an image shows: rotate, stretch, shear and shift.
 
-A row is an image of `shape`; each one is warped by its own affine map, drawn anew every time, and
-interpolated linearly. What comes in from outside is black, 0.
+A row is an image of `shape`; each one is warped by its own affine map, drawn again every time, and
+interpolated linearly. Pixels from outside the image are black, 0.
 Reference: guo2018.
 """
 

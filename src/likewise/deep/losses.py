@@ -1,4 +1,4 @@
-"""What the network is taught: soft assignments, their target, and a loss for each kind of answer.
+"""What the network learns: soft assignments, their target, and a loss for each kind of answer.
 
     student   q_ic  =  (1 + |z_i - mu_c|^2)^-t / sum            t_power t: 1 in the papers
     angular   q_ic  =  exp(SHARPNESS z_i.mu_c) / sum            codes and centers on the unit sphere
@@ -44,7 +44,7 @@ def angular_assignments(codes, centers):
 
 
 def target_assignments(q):
-    """Assignments sharpened, and evened out over the clusters, (n, k)."""
+    """Assignments (n, k), sharpened and balanced over the clusters."""
     p = q.square() / q.sum(dim=0)
     return p / p.sum(dim=1, keepdim=True)
 
@@ -74,7 +74,7 @@ def nearness(cosine, widening: float):
 
 
 def widening_of(n_clusters: int, n_code: int) -> float:
-    """How much cannot-link angles are widened: clusters may then be equally far from each other.
+    """How much cannot-link angles are widened, so that all clusters can be equally far apart.
 
     k directions can have the cosine -1/(k - 1) with each other in k - 1 dimensions; with fewer
     dimensions a right angle is as good as apart.
@@ -99,7 +99,7 @@ def choice_loss(similarities, weights):
 
 
 def undecided_loss(similarities, weights):
-    """Variance of the three similarities (m, 3): nobody could tell them apart."""
+    """Variance of the three similarities (m, 3), which people could not tell apart."""
     return (weights * similarities.var(dim=1, correction=0)).mean()
 
 

@@ -1,4 +1,4 @@
-"""The autoencoder: rows to short codes and back, with the centers of the clusters beside it.
+"""The autoencoder: rows to short codes and back, together with the centers of the clusters.
 
 Encoder d-500-500-2000-10 by default, rectified between the layers and linear at the ends, and its
 mirror image as the decoder. Rows are centered, and divided by one number, inside the network.
@@ -17,7 +17,7 @@ SMALL = 0.01  # half-width of the layer-wise schedule's first weights
 
 
 class Autoencoder(nn.Module):
-    """Codes of rows, and rows again from codes."""
+    """Rows to codes, and codes back to rows."""
 
     offset: torch.Tensor  # (d,)
 
@@ -34,18 +34,18 @@ class Autoencoder(nn.Module):
         return (rows - self.offset) / self.scale
 
     def encode(self, rows):
-        """Codes (n, n_code) of rows as they were given."""
+        """Codes (n, n_code) of rows that are not standardized yet."""
         codes = through(self.encoder, self.standardize(rows))
         return F.normalize(codes, dim=1) if self.on_sphere else codes
 
     def forward(self, rows):
-        """Codes, and the standardized rows made from them."""
+        """Codes, and the standardized rows reconstructed from them."""
         codes = self.encode(rows)
         return codes, through(self.decoder, codes)
 
 
 class Clusterer(nn.Module):
-    """The autoencoder with centers: one module, so that one optimizer and one wrapper hold all."""
+    """The autoencoder with centers, as one module with one optimizer and one wrapper."""
 
     centers: torch.Tensor  # (k, n_code)
 

@@ -55,7 +55,7 @@ class Objective:
         return self.row_loss(at, back, target, q)
 
     def of_answers(self, kind: str, chosen, warps, share):
-        """Of answers of one kind: a mean over the share of them that weighs something."""
+        """The loss of answers of one kind: a mean over those of weight > 0."""
         back, target, codes, q = self.look(self.rows_of(kind, chosen), warps)
         loss = self.weights[kind] / share * self.answer_loss(kind, codes, q, 0, chosen)
         if kind == "must_link":
@@ -69,7 +69,7 @@ class Objective:
         return self.answers[kind].rows[chosen].T.reshape(-1)
 
     def look(self, at, warps):
-        """Rows as they are made again and as they should be, their codes and assignments."""
+        """Rows as reconstructed and as they should be, their codes and assignments."""
         x = self.rows[at]
         if self.settings.image_shape is not None:
             x = warp(x, warps, self.settings.image_shape)

@@ -1,10 +1,9 @@
-"""Which pairs to learn from in the coming epoch: not those that cost the clusters most.
+"""Which pairs to learn from in the next epoch: not those that cost the clusters most.
 
 Prices are those of the pairs at the centers as they stand (`duals`). Of the pairs that cost
 something, the `drop_share` most costly are left out; pairs that cost nothing are satisfied anyway
-and not used either. As long as the points of violated pairs are few, prices are exact by the
-linear program, which then takes milliseconds; beyond, they are climbed to from those of the last
-epoch.
+and not used either. While violated pairs have few points, prices are exact, by the linear program,
+which then takes milliseconds; with more, the search starts from the prices of the last epoch.
 Reference: randel2021, Algorithm 3.
 """
 

@@ -1,12 +1,12 @@
-"""Codes before there are clusters: an autoencoder that mends damaged rows.
+"""Codes before there are clusters: an autoencoder that repairs damaged rows.
 
     short       the whole network at once, rows with a fifth of their values masked, Adam
     layer-wise  each layer as an autoencoder of the one below, then the whole, by plain descent with
                 momentum whose rate falls to a tenth after every third of the epochs
 
 Rows that are images are warped too (images.py).
-Reference: xie2016 and zhang2021 for the layer-wise schedule (300 epochs a layer, 500 in all), which
-takes hours on a CPU; the short one reaches codes of the same use in minutes.
+Reference: xie2016 and zhang2021 for the layer-wise schedule (300 epochs per layer, then 500 for
+the whole), which takes hours on a CPU; the short one reaches codes that are as useful in minutes.
 """
 
 import torch
@@ -28,7 +28,7 @@ BATCH = 256  # rows of a step of the layer-wise schedule
 
 
 def mending_loss(model, rows, settings: Settings):
-    """Mean squared error of clean rows made from damaged ones, as a function of a step's inputs."""
+    """Mean squared error of rows repaired from damaged ones, as a function of a step's inputs."""
     network = getattr(model, "module", model)
 
     def loss_of(at, warps, damage):

@@ -1,4 +1,4 @@
-"""What training reads, what it changes, and what of that goes into a checkpoint."""
+"""What training reads, what it changes, and what a checkpoint contains."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from likewise.duals import PricedPairs, pairs_of
 
 
 class Problem(NamedTuple):
-    """What training reads and leaves as it is, but for the weights of pairs that are left out."""
+    """What training reads and does not change, except the weights of pairs that are left out."""
 
     rows: torch.Tensor  # (n, d)
     answers: dict[str, Answers]  # to learn from
@@ -103,7 +103,7 @@ def take_layers(autoencoder: Autoencoder, layers) -> None:
 
 
 def begin_phase(state: State, phase: str, epoch: int, settings: Settings) -> None:
-    """An optimizer of its own for each phase: the moments of pretraining are forgotten."""
+    """A new optimizer for each phase: the moments of pretraining are forgotten."""
     state.phase, state.epoch = phase, epoch
     if phase == "pretraining":
         state.optimizer = pretraining_optimizer(state.model.autoencoder, settings)

@@ -1,8 +1,8 @@
-"""One step of the optimizer, as it comes on the CPU, and captured once and replayed on a GPU.
+"""One step of the optimizer: plain on the CPU, captured once and replayed on a GPU.
 
-A step of this network is some hundred small kernels; launching them takes a GPU's host longer than
-running them. A CUDA graph launches all of them at once. What a step reads (rows, plans, weights,
-targets) therefore stays where it is in memory and is overwritten, never replaced.
+A step of this network is about a hundred small kernels; launching them takes the host longer than
+running them takes the GPU. A CUDA graph launches all of them at once. What a step reads (rows,
+plans, weights, targets) therefore stays where it is in memory and is overwritten, never replaced.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ N_WARM = 3  # steps before the capture, for libraries that set themselves up in 
 
 
 def adam(parameters, learning_rate: float):
-    """Adam with its moments there from the start, so that they can be saved and put back."""
+    """Adam whose moments exist from the start, so that they can be saved and restored."""
     parameters = list(parameters)
     rate = changeable_rate(learning_rate, parameters)
     on_gpu = parameters[0].is_cuda
@@ -29,7 +29,7 @@ def adam(parameters, learning_rate: float):
 
 
 def descent(parameters, learning_rate: float):
-    """Plain descent with momentum, likewise; the momentum is xie2016's."""
+    """Gradient descent with momentum, set up the same way; the momentum is xie2016's."""
     parameters = list(parameters)
     rate = changeable_rate(learning_rate, parameters)
     optimizer = torch.optim.SGD(parameters, lr=rate, momentum=MOMENTUM, fused=True)

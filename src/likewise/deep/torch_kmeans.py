@@ -1,6 +1,6 @@
 """k-means where the codes are: all starts at once, on the device.
 
-scikit-learn's takes seconds for twenty starts on 60,000 codes, and wants them on the CPU.
+scikit-learn's k-means takes seconds for twenty starts on 60,000 codes, and needs them on the CPU.
 """
 
 from typing import NamedTuple
@@ -26,7 +26,7 @@ def kmeans(codes, n_clusters: int, *, n_init: int, generator) -> ClusteredCodes:
 
 
 def plus_plus(codes, draws):
-    """Starts (r, k, d): each next center by chance in proportion to its squared distance."""
+    """Starts (r, k, d): each next center is drawn in proportion to its squared distance."""
     first = (draws[:, 0] * len(codes)).long().clamp(max=len(codes) - 1)
     centers = codes[first][:, None]
     sq_near = sq_distances(codes, centers)[:, :, 0]  # (r, n)

@@ -98,7 +98,7 @@ def agree_on_seed(seed: int, device: str | None) -> int:
 
 @contextmanager
 def matmul_precision(wanted: str):
-    """float32 products through the GPU's faster units while this lasts; nothing on the CPU."""
+    """Within it, float32 products use the GPU's faster units; no effect on the CPU."""
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision(wanted)
     try:
@@ -108,7 +108,7 @@ def matmul_precision(wanted: str):
 
 
 def pretrain(problem: Problem, state: State, file: Checkpoint) -> None:
-    """Codes that rows can be made from again."""
+    """Learn codes from which rows can be reconstructed."""
     settings, autoencoder = problem.settings, state.model.autoencoder
     if settings.pretraining == "none":
         return
@@ -132,7 +132,7 @@ def start_clusters(problem: Problem, state: State) -> None:
 
 
 def form_clusters(problem: Problem, state: State, file: Checkpoint) -> None:
-    """Epoch after epoch, until the clusters settle, held-out answers say so, or time is up."""
+    """Run epochs until the clusters settle, held-out answers stop it, or `max_epochs`."""
     settings = problem.settings
     target = torch.zeros(len(problem.rows), settings.n_clusters, device=problem.rows.device)
     run_epoch = make_epoch(problem, state, target)
@@ -161,7 +161,7 @@ def form_clusters(problem: Problem, state: State, file: Checkpoint) -> None:
 
 
 def choose_state(problem: Problem, state: State) -> None:
-    """The best state where held-out answers name one, else the last; and its clusters."""
+    """The best state by held-out answers, or the last if there are none; and its clusters."""
     codes, q = look(problem, state)
     if not state.converged:
         note_labels(state, q, problem.settings.tol)
@@ -205,7 +205,7 @@ def place_centers(problem: Problem, state: State, codes) -> None:
 
 
 def spread_codes(problem: Problem, state: State) -> None:
-    """Spread codes too close for Student's t, undone in the decoder: no row changes."""
+    """Spread codes too close for Student's t; the decoder undoes it, so that no row changes."""
     codes, autoencoder = encode_rows(problem, state), state.model.autoencoder
     spread = (codes - codes.mean(dim=0)).square().sum(dim=1).mean()
     factor = torch.sqrt(SPREAD / spread.clamp(min=1e-12)).clamp(min=1)
@@ -231,7 +231,7 @@ def note_labels(state: State, q, tol: float) -> None:
 
 
 def is_past_best(problem: Problem, state: State, q) -> bool:
-    """Score the held-out answers; keep the best state; True when it is too long ago."""
+    """Score the held-out answers and keep the best state; True if it was too many epochs ago."""
     if not problem.held_out.n_answers:
         return False
     touched = problem.held_out.touched_rows()

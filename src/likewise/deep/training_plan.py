@@ -24,8 +24,8 @@ WEIGHTS = (
 class TrainingPlan:
     """How :class:`DeepConstrainedClustering` trains: what is learned, in which steps, how long.
 
-    Give one as `training`. ``TrainingPlan()`` is the default, ``TrainingPlan.named("zhang2021")``
-    a published way. A plan is checked when it is made, and never changes.
+    Pass one as `training`. ``TrainingPlan()`` is the default, ``TrainingPlan.named("zhang2021")``
+    trains as published. A plan is checked when it is created, and never changes.
 
     Parameters
     ----------
@@ -46,24 +46,25 @@ class TrainingPlan:
     triple_weight : float, default=1.0
         The same for triples: odd_one_out, closer and undecided.
     kl_weight : float, default=0.1
-        Weight of certain assignments. Raising it trusts the clusters that codes form by themselves.
+        Weight of the loss that rewards certain assignments. Raising it relies more on the clusters
+        that codes form by themselves.
     size_weight : float, default=0.0
         Weight of equal cluster sizes.
     answers_apart : bool, default=True
-        Whether rows and each kind of answers have steps of their own, in turn, as in the papers:
-        steadier with wrong pairs. False learns from rows and answers in every step, and from each
-        answer as much as from any other; try it with triples, or clusters of unequal sizes.
+        Whether rows and each kind of answers take separate steps, in turn, as in the papers: more
+        robust to wrong pairs. False learns from rows and answers in every step, and from every
+        answer equally; try it with triples, or with clusters of unequal sizes.
     drop_share : float, default=None
-        The `drop_share` of the estimator where that has none of its own.
+        Used where the estimator's `drop_share` is None.
     batch_size : int, default=None
-        Rows per step. Larger is faster on a GPU, and learns less per epoch. None is a hundredth of
-        the rows, at least 64 and at most 512.
+        Rows per step. Larger batches are faster on a GPU, and learn less per epoch. None takes a
+        hundredth of the rows, at least 64 and at most 512.
     learning_rate : float, default=0.001
         Of Adam. Raising it learns faster, until training diverges.
     decay : bool, default=True
         Whether the learning rate falls to 0 over `max_epochs`, so that clusters settle.
     max_epochs : int, default=80
-        Passes over the rows while clusters form; 0 is k-means on the codes.
+        Passes over the rows while clusters form; with 0, clusters are k-means on the codes.
     tol : float, default=0.001
         Training ends when a smaller share of the rows than this changes its cluster in an epoch.
 
@@ -120,7 +121,7 @@ class TrainingPlan:
 
     @classmethod
     def named(cls, name: str, **changes) -> "TrainingPlan":
-        """The plan of a name, with some of its fields changed.
+        """The plan with a given name, with some of its fields changed.
 
         Parameters
         ----------

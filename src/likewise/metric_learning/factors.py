@@ -2,9 +2,9 @@
 
     min_L  f(L)    by L-BFGS, until a bound on how far f is from its optimum is small enough
 
-Over L every M = L'L is positive semi-definite by itself, so nothing has to be projected. The
-problems are convex in M, not in L; that the optimum was found is therefore never assumed but shown
-by ``gap``, a bound that the caller derives from convexity in M and that holds for every L.
+M = L'L is positive semi-definite for every L, so nothing has to be projected. The problems are
+convex in M, not in L; that the optimum was found is therefore never assumed but proved by ``gap``,
+a bound that the caller derives from convexity in M and that holds for every L.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from scipy.optimize import OptimizeResult, minimize
 from likewise.numerics.threads import one_thread_if_small
 
 GAP_EVERY = 5  # iterations between two gaps, each of which costs an eigendecomposition
-MEMORY = 20  # pairs of vectors L-BFGS keeps; more bring nothing here
+MEMORY = 20  # pairs of vectors L-BFGS keeps; more do not help here
 FIRST_STEP = 0.1  # of the start: scipy's own is of length 1, which can end at a singular L
 FLOOR = 4 * np.finfo(np.float64).eps  # a relative fall of f below this is rounding
 RANK_TOL = 1e-10  # directions below this, relative to the largest singular value, are rounding

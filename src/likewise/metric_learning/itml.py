@@ -5,8 +5,8 @@
     v'Mv <= t_c,  b_c = near   for every must-link difference v
     v'Mv >= t_c,  b_c = far    for every cannot-link difference v
 
-near and far are squared distances, w_c is the weight of an answer, t_c the target it gets in the
-end; with C = inf every target is its bound. Each pair has a dual >= 0, and always
+near and far are squared distances, w_c is the weight of an answer, t_c the target it ends up with;
+with C = inf every target is its bound. Each pair has a dual >= 0, and at all times
 
     inv(M) = I + sum_c sign_c dual_c vv'    and    1 / t_c = 1 / b_c - sign_c dual_c / (C w_c),
 
@@ -14,9 +14,9 @@ so one step changes one dual until v'Mv = t_c, or the dual is 0: an exact Bregma
 
 Reference: davis2007, algorithm 1. We differ from it in the step for C (its gamma) != 1 (the printed
 one is not a projection; ours agrees with an interior-point solver), in a new random order in every
-sweep (a fixed one needs many times the sweeps), in the bounds (default_bounds; its percentiles 5
-and 95 ask more of cannot-links and less of must-links, and gave worse clusters), and in the
-stopping rule, which is about the distances and not about the duals.
+sweep (a fixed one needs many times more sweeps), in the bounds (default_bounds; the paper's
+percentiles 5 and 95 ask more of cannot-links and less of must-links, and gave worse clusters), and
+in the stopping rule, which looks at the distances and not at the duals.
 """
 
 import warnings
@@ -43,9 +43,11 @@ from likewise.numerics.threads import one_thread_if_small
 from likewise.progress import track
 
 PERCENTILES = (5, 95)  # of squared distances: near and far in the paper
-FAR_SHARE = 0.4  # of the mean squared distance: what a cannot-link is asked to reach
+FAR_SHARE = 0.4  # of the mean squared distance: what a cannot-link should reach
 SAME_ROW = 1e-18  # a squared difference below this share of `far` is rounding
-LEAST_EIGENVALUE = 1e-10  # of inv(M), beside the largest: old duals that give less are no start
+LEAST_EIGENVALUE = (
+    1e-10  # of inv(M), relative to the largest: old duals that give less are not a start
+)
 
 
 class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -54,25 +56,26 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     C : float, default=1.0
-        How much a pair that misses its bound costs beside moving the metric. Raising it follows
-        the pairs more closely; ``np.inf`` makes them hard. An answer of weight w has C w, so
-        weight 2 is the same answer twice, and weight 0 leaves it out.
+        How much a pair that misses its bound costs, relative to moving the metric. Raising it
+        follows the pairs more closely; ``np.inf`` makes them hard. An answer of weight w has C w,
+        so weight 2 is the same answer twice, and weight 0 leaves it out.
     bounds : tuple of two floats, "percentiles" or None, default=None
         Squared distances (near, far) that must-links should not exceed and cannot-links should
         reach, in units of the mean squared distance of rows. None takes 0.4 for far, and for near
-        0.2 or the 1st percentile, if it is less; "percentiles" takes the 5th and 95th, as the
+        the smaller of 0.2 and the 1st percentile; "percentiles" takes the 5th and 95th, as the
         paper does. Moving them apart asks more of every pair.
     tol : float, default=1e-3
-        Stop after a sweep in which no squared distance was further than this share from where
-        its dual wants it. Raising it stops earlier.
+        Stop after a sweep in which no squared distance was further from its target than this
+        share. Raising it stops earlier.
     max_iter : int, default=1000
-        Most sweeps over the pairs. Raising it gives contradictory pairs longer to settle.
+        Maximum number of sweeps over the pairs. Raising it gives contradictory pairs more time to
+        settle.
     warm_start : bool, default=False
-        Start from the duals of the last fit instead of from zero: after ``fit(X, constraints=c)``
-        only the new answers of ``fit(X, constraints=c + new)`` are still to be learned. The
-        optimum is the same.
+        Start from the duals of the last fit instead of from zero: after ``fit(X, constraints=c)``,
+        ``fit(X, constraints=c + new)`` has only the new answers left to learn. The optimum is the
+        same.
     random_state : int, RandomState instance or None, default=None
-        Draws the pairs for the bounds (when X has over 63 rows) and the order of every sweep.
+        Draws the pairs for the bounds (if X has more than 63 rows) and the order of every sweep.
 
     Attributes
     ----------
@@ -81,8 +84,8 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     map_ : LinearMap
         ``transform`` for any rows: ``X @ map_.matrix``, the symmetric root of ``metric_``.
     duals_ : ndarray of shape (n_answers,)
-        How hard each answer of the constraints pulls, in their order; 0 for an answer that is
-        satisfied without pulling, and for those that take no part.
+        How hard each answer pulls, in the order of ``constraints.answers()``; 0 for an answer that
+        is satisfied without pulling, and for those that are not used.
     bounds_ : tuple of two floats
         The squared distances (near, far) used, in units of the mean squared distance of rows.
     violated_ : ndarray of int
@@ -96,8 +99,8 @@ class ITML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Multiplying X by a number changes no metric and no cluster: the bounds follow. The features
-    are not rescaled.
+    Multiplying X by a number changes neither the metric nor the clusters: the bounds follow. The
+    features are not rescaled.
 
     References
     ----------
@@ -240,7 +243,7 @@ def project_onto_pairs(
     max_iter: int,
     rng: np.random.RandomState,
 ) -> Projected:
-    """Sweeps of projections, each in a new order, until the distances stand still."""
+    """Sweeps of projections, each in a new order, until the distances stop changing."""
     M, duals = resume(rows, pairs, sign, sq_bounds, strengths, start)
     sweeps = range(1, max_iter + 1)
     for n_iter in track(sweeps, "ITML: sweeps over the pairs", may_end_early=True):
@@ -261,7 +264,7 @@ def project_onto_pairs(
 
 
 def resume(rows, pairs, sign, sq_bounds, strengths, start) -> tuple[np.ndarray, np.ndarray]:
-    """M and duals at given duals, or at zero where those belong to no metric."""
+    """M and duals at given duals, or at zero if these do not give a metric."""
     M = np.eye(rows.shape[1])
     duals = np.where(sign > 0, np.minimum(start, strengths / sq_bounds), start)  # 1 / t_c >= 0
     if not duals.any():
@@ -275,7 +278,7 @@ def resume(rows, pairs, sign, sq_bounds, strengths, start) -> tuple[np.ndarray, 
 
 
 def default_bounds(X: np.ndarray, rng: np.random.RandomState) -> tuple[float, float]:
-    """Must-links nearer than nearly all pairs of rows, cannot-links only not near."""
+    """Must-links nearer than nearly all pairs of rows, cannot-links just not near."""
     sq_dists = sample_sq_distances(X, rng)
     positive = sq_dists[sq_dists > 0]
     if len(positive) == 0:

@@ -6,8 +6,8 @@ where answer c says that a_c = u'Mu should be smaller than b_c = v'Mv, u and v b
 rows, the weights w_c sum to 1, and P is the prior, by default the identity. Lengths are in units of
 their root mean square under the prior, so ``prior_weight`` means the same whatever the scale of X.
 
-The loss is convex in M: a + b - 2 sqrt(ab) is, the geometric mean being concave, and taking its
-least value over a' >= a keeps it so and gives the positive part. The log-det term is a barrier: M
+The loss is convex in M: a + b - 2 sqrt(ab) is, since the geometric mean is concave, and its least
+value over a' >= a, which is the positive part, is convex too. The log-det term is a barrier: M
 stays positive definite. In coordinates where P = I, and with M = L'L, the gradient over L is 2 LG
 with
 
@@ -19,7 +19,7 @@ part give
 
     objective - optimum <= prior_weight sum_i (g_i - log(1 + g_i)),
 
-the proof that comes with every fit; ``gap_`` is this relative to the objective.
+which proves every fit; ``gap_`` is this bound relative to the objective.
 
 Reference: liu2012. We differ from it in the solver (it tries ten step lengths along the gradient),
 in ``prior_weight``, which is 1 there, and in the unit of length.
@@ -48,13 +48,13 @@ class LSML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     prior : array-like of shape (n_features, n_features) or None, default=None
         The metric to stay near, symmetric and positive definite. None is the identity.
     prior_weight : float, default=1e-3
-        How much staying near the prior counts. Raising it changes the metric less, and guards
-        against wrong answers; with answers known to be right, 1e-4 or 1e-5 follows them closer.
+        Weight of staying near the prior. Raising it changes the metric less and protects against
+        wrong answers; if the answers are known to be right, 1e-4 or 1e-5 follows them more closely.
     tol : float, default=1e-4
         Stop when the objective is proved to be within this share of the optimum. Raising it stops
         earlier.
     max_iter : int, default=1000
-        Stop after so many iterations in any case, with a warning.
+        Maximum number of iterations; a warning says when it is reached.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class LSML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     n_iter_ : int
         Iterations, at least 1.
     violated_ : ndarray of int
-        Positions of the answers whose order the learned distances do not have.
+        Positions of the answers that the learned distances order differently.
     n_answers_used_ : int
         Answers of weight > 0, of the kinds closer and odd_one_out.
     n_features_in_ : int
@@ -77,9 +77,9 @@ class LSML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    A "closer" is one comparison, an odd one out two, each with the weight of its answer; only the
-    ratios of the weights matter. Contradictory answers are balanced against each other.
-    Multiplying X by a number leaves ``metric_`` as it is, provided the prior is the identity.
+    A "closer" answer is one comparison, an odd one out two, each with the weight of its answer;
+    only the ratios of the weights matter. Contradictory answers are balanced against each other.
+    Multiplying X by a number does not change ``metric_`` if the prior is the identity.
 
     References
     ----------
@@ -140,7 +140,7 @@ class LSML(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         else:
             if self.n_answers_used_:
                 warnings.warn(
-                    "LSML keeps the prior: no answer of weight > 0 speaks of rows that differ."
+                    "LSML keeps the prior: no answer of weight > 0 refers to rows that differ."
                 )
             fitted = Compared(np.eye(X.shape[1]), np.empty(0), 0.0, 0, converged=True)
         if not fitted.converged:
@@ -169,7 +169,7 @@ class Compared(NamedTuple):
 
 
 def prior_root(prior, n_features: int) -> np.ndarray:
-    """A factor R with R'R = prior, (d, d), or one error that says what is wrong with the prior."""
+    """A factor R (d, d) with R'R = prior, or one error that says what is wrong with the prior."""
     if prior is None:
         return np.eye(n_features)
     P = np.asarray(prior, dtype=np.float64)
@@ -199,7 +199,7 @@ def fit_comparisons(
 ) -> Compared:
     """M for the prior I, from differences (m, d) that should be smaller and larger, not all 0."""
     basis = span(np.concatenate([smaller, larger]))  # (d, r): elsewhere the prior is the optimum
-    n_features, n_told = basis.shape
+    n_features, n_reached = basis.shape
     u, v, weights = smaller @ basis, larger @ basis, weights / weights.sum()
 
     def value_and_gradient(L):  # in units of the prior's weight: of size 1, however small that is
@@ -212,10 +212,10 @@ def fit_comparisons(
         return bound / value if value > 0 else bound
 
     fitted = minimize_over_factors(
-        value_and_gradient, gap, np.eye(n_told), tol=tol, max_iter=max_iter
+        value_and_gradient, gap, np.eye(n_reached), tol=tol, max_iter=max_iter
     )
-    told = fitted.factor.T @ fitted.factor
-    M = np.eye(n_features) + basis @ (told - np.eye(n_told)) @ basis.T
+    inside = fitted.factor.T @ fitted.factor
+    M = np.eye(n_features) + basis @ (inside - np.eye(n_reached)) @ basis.T
     return Compared((M + M.T) / 2, prior_weight * fitted.objective, *fitted[2:])
 
 

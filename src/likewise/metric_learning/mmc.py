@@ -19,10 +19,10 @@ gives
     F(M) <= optimum <= F(M) sqrt(largest eigenvalue of G),
 
 so every fit proves how good it is; ``gap_`` is the relative distance between the two sides. For a
-diagonal M the largest diagonal entry of G takes the place of its eigenvalue, and all else stays.
+diagonal M the same holds with the largest diagonal entry of G in place of its eigenvalue.
 
 Reference: xing2002. We differ from it in the solver (it alternates projections with gradient
-steps), in taking means for sums, which fixes the scale whatever the number of answers, and in
+steps), in using means instead of sums, which fixes the scale for any number of answers, and in
 shrinking S towards a multiple of the identity: along a direction in which no must-link differs,
 the problem as published is unbounded.
 """
@@ -53,18 +53,18 @@ class MMC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     diagonal : bool, default=False
-        Only weigh the features, without turning the space: quicker with many features, and easier
-        to read, but it mostly separates less.
+        Only weigh the features, without rotating the space: faster with many features, and easier
+        to interpret, but it usually separates less.
     shrinkage : "auto" or float in (0, 1], default="auto"
         How far the must-link scatter S moves towards ``tr(S) / n_features`` times the identity.
-        Raising it trusts less in directions where no must-link happens to differ; at 1 the
-        must-links set the scale alone. "auto" estimates the best share: large for few must-links,
+        Raising it relies less on directions where no must-link happens to differ; at 1 the
+        must-links only set the scale. "auto" estimates the best share: large for few must-links,
         near 0 for many.
     tol : float, default=1e-5
         Stop when the objective is proved to be within this share of the optimum. Raising it stops
         earlier.
     max_iter : int, default=1000
-        Stop after so many iterations in any case, with a warning.
+        Maximum number of iterations; a warning says when it is reached.
 
     Attributes
     ----------

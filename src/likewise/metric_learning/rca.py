@@ -3,7 +3,7 @@
     C = sum_j w_j sum_{i in chunklet j} (x_i - m_j)(x_i - m_j)'  /  sum_j w_j n_j,    M = inv(C)
 
 A chunklet is a connected component of the must-links, of at least two rows, with mean m_j and n_j
-rows. What varies inside chunklets is irrelevant by the user's own word, and M shrinks it to unit
+rows. What varies inside chunklets is irrelevant, according to the user, and M shrinks it to unit
 size. There is no iteration: one eigendecomposition gives M and its root.
 
 Reference: barhillel2005. We differ from it in shrinking C towards a multiple of the identity, so
@@ -28,14 +28,14 @@ from likewise.numerics.partitions import cluster_means
 class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Learn a Mahalanobis metric from must-links alone, in closed form.
 
-    The quickest of the metric learners, and strong when the must-links are right: they are joined
+    The fastest of the metric learners, and strong if the must-links are right: they are joined
     into chunklets, so one wrong must-link merges two of them.
 
     Parameters
     ----------
     shrinkage : "auto" or float in (0, 1], default="auto"
         How far the scatter C moves towards ``tr(C) / n_features`` times the identity. Raising it
-        trusts less in the few rows seen, and 1 leaves the Euclidean metric up to scale. "auto"
+        relies less on the few rows seen; 1 gives the Euclidean metric up to scale. "auto"
         estimates the best share: large for few must-links, near 0 for many.
 
     Attributes
@@ -55,7 +55,7 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    A must-link of weight 0 joins nothing; a chunklet counts by the mean weight of the must-links
+    A must-link of weight 0 joins nothing; a chunklet's weight is the mean weight of the must-links
     inside it. Equal weights, and repeats, change nothing. Multiplying X by a number divides
     ``map_.matrix`` by it: ``transform`` gives the same rows.
 

@@ -1,10 +1,10 @@
-"""A scatter matrix that can be inverted, however few differences it was made from.
+"""A scatter matrix that can be inverted, even if it is made from few differences.
 
     S  ->  (1 - s) S + s tr(S) / d I
 
-Where no difference was seen S is singular, and a metric made from its inverse would rest on exactly
-those directions. "auto" takes the s with the least expected squared error for Gaussian data,
-large for few differences, near 0 for many.
+In directions without any difference S is singular, and a metric made from its inverse would depend
+on exactly those directions. "auto" takes the s with the least expected squared error for Gaussian
+data, large for few differences, near 0 for many.
 
 Reference: chen2010, the oracle approximating estimator. We differ from it in counting weighted
 differences by their effective number, (sum w)^2 / sum w^2.

@@ -1,11 +1,11 @@
-"""k-means over blocks: Lloyd's rounds, as one machine with all rows in memory would make them.
+"""k-means over blocks: Lloyd's rounds, the same as with all rows in one machine's memory.
 
     label_i = argmin_c |x_i - m_c|^2        block by block; a block returns sums and sizes alone
     m_c     = sum of the rows of c / how many they are
 
-The start is k-means++ with restarts on a sample, run until it settles; from there the rounds over
-all rows are few. Centers travel with every task, and sums are added in the order of the blocks, so
-neither the number of workers nor the death of one changes a bit of the result.
+The start is k-means++ with restarts on a sample, run until it settles; from there few rounds over
+all rows are needed. Centers are sent with every task, and sums are added in the order of the
+blocks, so the result is the same to the bit for any number of workers, even if one dies.
 Reference: lloyd1982; arthur2007 for the start.
 """
 
@@ -40,19 +40,19 @@ class BlockKMeans(ClusterMixin, BaseEstimator):
     n_clusters : int, default=8
         Clusters to find.
     init : "k-means++" or array-like of shape (n_clusters, n_features), default="k-means++"
-        "k-means++" runs k-means on a sample first. An array is taken for the centers to start from.
+        "k-means++" runs k-means on a sample first. An array gives the centers to start from.
     n_rows : int, default=10_000
-        Rows of that sample. Raising it makes a better start, and takes memory.
+        Rows in that sample. Raising it gives a better start, and takes more memory.
     n_init : int, default=10
         Starts of k-means on the sample.
     max_iter : int, default=100
-        Most rounds over all rows.
+        Maximum number of rounds over all rows.
     tol : float, default=1e-4
-        Stop when the centers move, in sum, by less than this share of the mean variance of the
-        features. Raising it stops earlier; 0 goes on until nothing moves.
+        Stop when the centers move, in total, by less than this share of the mean variance of the
+        features. Raising it stops earlier; with 0 it runs until nothing moves.
     device : str, default=None
-        Work on a device of torch's, such as "cuda". Blocks are moved there in every round, unless
-        they are tensors and there already.
+        Work on a torch device, such as "cuda". Blocks are moved there in every round, unless they
+        are tensors that are there already.
     n_jobs : int, default=None
         Threads to work with, through joblib; None is one.
     random_state : int, RandomState instance or None, default=None
@@ -242,7 +242,7 @@ def add_sums(some: Sums, others: Sums) -> Sums:
 
 
 def sum_clusters(rows, centers: np.ndarray) -> Sums:
-    """What one block brings to the next centers, in float64."""
+    """What one block contributes to the next centers, in float64."""
     rows = as_floats(rows)
     labels, _ = assign_rows(rows, centers_like(rows, centers))
     sums, sizes = cluster_sums(rows, labels, len(centers))
@@ -279,7 +279,7 @@ def nearest_centers(blocks: Blocks, centers: np.ndarray, *, n_jobs: int | None =
 
 
 def label_rows(rows, centers: np.ndarray) -> Assigned:
-    """The same of one block."""
+    """The same for one block."""
     rows = as_floats(rows)
     labels, sq_dists = map(from_device, assign_rows(rows, centers_like(rows, centers)))
     return Assigned(labels.astype(np.int32), float(sq_dists.sum(dtype=np.float64)))
@@ -315,7 +315,7 @@ def farthest_rows(rows, centers: np.ndarray, n: int):
 
 
 def as_floats(rows):
-    """Rows as they are, but dense, and whole numbers as float64."""
+    """Rows unchanged, except dense, and integers as float64."""
     rows = rows.toarray() if issparse(rows) else rows
     if is_array_elsewhere(rows) or rows.dtype in (np.float32, np.float64):
         return rows
@@ -323,7 +323,7 @@ def as_floats(rows):
 
 
 def centers_like(rows, centers: np.ndarray):
-    """Centers in the library, place and float type of the rows."""
+    """Centers in the array library, on the device and in the float type of the rows."""
     if not is_array_elsewhere(rows):
         return centers.astype(rows.dtype, copy=False)
     return on_device(centers, rows.device).to(rows.dtype)

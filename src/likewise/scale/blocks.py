@@ -1,13 +1,13 @@
-"""Rows in blocks, wherever they lie, and one way to run the same work over them.
+"""Rows in blocks, wherever they are stored, and one way to run the same work on all of them.
 
     in memory         an array or CSR, cut into slices
-    .npy              a file that is mapped a block at a time, and let go again
+    .npy              a file that is mapped a block at a time, and released again
     .parquet          the row groups of a file
     Dask              the chunks of an array
 
 A block is read where it is worked on: by a thread here, or by a worker of a Dask cluster. Results
-come back in the order of the blocks, so sums over them are the same whoever did the work, to the
-last bit.
+come back in the order of the blocks, so sums over them are the same to the last bit, whoever did
+the work.
 """
 
 import os
@@ -30,22 +30,22 @@ from likewise.numerics.threads import one_thread
 from likewise.progress import track
 from likewise.scale.on_dask import import_dask, run_on_dask
 
-CELLS = 2**20  # of a block: 8 MB of float64, which Dask takes as an argument without a word
+CELLS = 2**20  # of a block: 8 MB of float64, which Dask takes as an argument without a warning
 FILE_CELLS = 2**22  # opening a file for less takes longer than reading it
 DEVICE_CELLS = 2**26  # a device wants large matrices
-MOST_ROWS = 2**14  # of a block, and eight times so many on a device: mapped rows may be much wider
+MOST_ROWS = 2**14  # of a block, and eight times as many on a device: mapped rows may be much wider
 
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """Rows in blocks, and who works on them; made by `as_blocks`.
+    """Rows in blocks, and the workers that process them; made by `as_blocks`.
 
     Attributes
     ----------
     parts : sequence
         What each block is read from: a slice of an array, a place in a file, a Dask chunk.
     load : callable
-        From a part to its rows, (b, n_features).
+        Takes a part and returns its rows, (b, n_features).
     bounds : ndarray of shape (n_blocks + 1,)
         Block i has the rows from ``bounds[i]`` to ``bounds[i + 1]``.
     n_features : int
@@ -53,7 +53,7 @@ class Blocks:
     client : distributed.Client or None
         The Dask cluster that works on them.
     is_lazy : bool
-        The parts are Dask's, and Dask reads them, with a client or without.
+        True if the parts are Dask's and Dask reads them, with or without a client.
     maps : tuple of callables
         What is done with rows after they are read, row by row.
 
@@ -86,17 +86,17 @@ class Blocks:
     def run(
         self, function: Callable, *arguments, what: str, n_jobs: int | None = None
     ) -> Iterator[Any]:
-        """`function(block, *arguments)` of every block, in their order.
+        """`function(block, *arguments)` for every block, in order.
 
         Parameters
         ----------
         function : callable
         *arguments
-            Passed with every block: a worker that dies takes nothing along.
+            Passed with every block, so that nothing is lost if a worker dies.
         what : str
             What is done, for the progress display.
         n_jobs : int, default=None
-            Threads, through joblib, where no Dask is at work; None is one, or what
+            Threads, through joblib, if Dask is not used; None means 1, or what
             ``joblib.parallel_config`` says.
 
         Yields
@@ -148,19 +148,19 @@ class Blocks:
 def as_blocks(
     X, *, client=None, block_rows: int | None = None, columns: Sequence[str] | None = None
 ) -> Blocks:
-    """Take rows in blocks, wherever they lie.
+    """Take rows in blocks, wherever they are stored.
 
     Parameters
     ----------
     X : array-like, CSR, path, Dask array or Blocks
         A path ends in .npy or .parquet, and every worker must be able to read it. Parquet files
-        are read a row group at a time: write them with groups that fit into memory many times.
+        are read one row group at a time: write them with groups much smaller than the memory.
     client : distributed.Client, default=None
-        The Dask cluster to work on. None works here, but on the chunks of a Dask array by the
-        scheduler that Dask would take.
+        The Dask cluster to work on. None works in this process, or, for a Dask array, with the
+        scheduler that Dask would use.
     block_rows : int, default=None
-        Rows of a block of an array or a .npy file; None makes blocks of some megabytes. Raising it
-        takes more memory, and less time where rows are few.
+        Rows in a block of an array or a .npy file; None makes blocks of a few megabytes. Raising it
+        takes more memory, and less time if rows are few.
     columns : sequence of str, default=None
         The columns of a .parquet file that are features; None takes all.
 
@@ -198,7 +198,7 @@ def is_dask(X) -> bool:
 
 
 def is_blockwise(X) -> bool:
-    """Whether rows are not an array in memory, but blocks, a path or a Dask array.
+    """Whether rows are blocks, a path or a Dask array, and not an array in memory.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def work(load: Callable, maps: tuple[Callable, ...], part, function: Callable, *
 
 @one_thread()
 def work_beside_others(load, maps, part, function: Callable, *arguments):
-    """The same where other threads or workers do it too: each has a core, and not all of them."""
+    """The same next to other threads or workers: each uses one core, not all of them."""
     return work(load, maps, part, function, *arguments)
 
 

@@ -2,10 +2,10 @@
 
     gather   every row that an answer refers to, and a uniform sample of the others
     fit      the learner, on those: its landmarks are among them
-    map      block by block; the result goes to memory, to a file, or is made anew when needed
+    map      block by block; the result goes to memory, to a file, or is computed when needed
 
-What a learner makes of landmarks (kernel values, weights) lives as long as a block does: there is
-never a matrix of all rows by landmarks.
+What a learner computes from landmarks (kernel values, weights) is kept only while a block is
+processed: there is never a matrix of all rows by landmarks.
 Reference: yeung2007, whose landmarks are the rows of the answers and random ones.
 """
 
@@ -46,7 +46,7 @@ def fit(
     Parameters
     ----------
     learner : estimator
-        It is fitted itself, and returned. The answers go where ``fit`` takes constraints.
+        It is fitted in place and returned. The answers go wherever ``fit`` takes constraints.
     X : array-like, CSR, path, Dask array or Blocks
         As for `as_blocks`.
     y : None
@@ -54,10 +54,10 @@ def fit(
     constraints : Constraints, default=None
         Answers about the rows of X.
     n_rows : int, default=10_000
-        Rows to learn from: those that answers refer to and a uniform sample of the others, at least
-        half as many, and never fewer than the learner's ``n_landmarks``. Up to so many rows this is
-        ``learner.fit``. Raising it takes more memory and time, and helps where small groups would
-        be missed.
+        Rows to learn from: those that answers refer to and a uniform sample of the others, which is
+        at least half of this number, and never fewer than the learner's ``n_landmarks``. If X has
+        no more rows than this, it is the same as ``learner.fit``. Raising it takes more memory and
+        time, and helps if small groups would be missed.
     client : distributed.Client, default=None
         The Dask cluster that gathers the rows.
     n_jobs : int, default=None
@@ -68,7 +68,7 @@ def fit(
     Returns
     -------
     learner : estimator
-        Fitted, as to the drawn rows alone: ``landmarks_``, where it has them, count among these.
+        Fitted to the drawn rows alone: ``landmarks_``, if it has them, are numbers of these rows.
 
     Examples
     --------
@@ -104,8 +104,8 @@ def transform(
     out : path, default=None
         A .npy file to write the result to, block by block. None keeps it in memory.
     device : str, default=None
-        Map on a device of torch's, such as "cuda", in the float type of X; tensors are mapped where
-        they are. None maps by ``learner.transform``.
+        Map on a torch device, such as "cuda", in the float type of X; tensors are mapped where they
+        are. None maps by ``learner.transform``.
     client : distributed.Client, default=None
         The Dask cluster to work on.
     n_jobs : int, default=None
@@ -114,8 +114,8 @@ def transform(
     Returns
     -------
     Z : ndarray of shape (n, n_directions)
-        A memory map of the file with `out`; a tensor for a tensor; for a Dask array, without `out`
-        and `client`, a Dask array, not computed yet.
+        With `out`, a memory map of the file; for a tensor, a tensor; for a Dask array without `out`
+        and `client`, a Dask array that is not computed yet.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def mapped(learner, X, *, device: str | None = None, client=None) -> Blocks:
     X : array-like, CSR, path, Dask array, torch tensor or Blocks
         As for `as_blocks`.
     device : str, default=None
-        Map on a device of torch's, such as "cuda".
+        Map on a torch device, such as "cuda".
     client : distributed.Client, default=None
         The Dask cluster to work on.
 

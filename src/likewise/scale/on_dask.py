@@ -1,8 +1,8 @@
-"""Blocks on a Dask cluster: tasks that bring along all they need.
+"""Blocks on a Dask cluster: tasks that contain everything they need.
 
 A task holds its arguments (centers, a fitted learner), and Dask keeps it until its result has been
-taken. When a worker dies, others do its tasks again from them, and the result is the same, to the
-last bit. Arguments that were scattered to workers beforehand would die with one.
+taken. If a worker dies, others repeat its tasks, and the result is the same to the last bit.
+Arguments that had been scattered to workers beforehand would be lost with a worker.
 """
 
 import os
@@ -27,7 +27,7 @@ def import_dask():
 
 
 def run_on_dask(client, parts: Sequence, function: Callable, arguments: tuple) -> Iterator[Any]:
-    """`function(part, *arguments)` in the order of the parts, a few at a time under way."""
+    """`function(part, *arguments)` in the order of the parts, a few at a time."""
     dask = import_dask()
     task = dask.delayed(function, pure=False)
     tasks = (task(part, *arguments) for part in parts)
@@ -44,7 +44,7 @@ def run_on_dask(client, parts: Sequence, function: Callable, arguments: tuple) -
 
 @contextmanager
 def connect(scheduler: str | None = None, n_workers: int | None = None):
-    """A client of the cluster at an address, or of one of this machine's cores, while it is used.
+    """Connect to the Dask cluster at an address, or start one on this machine while it is used.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def connect(scheduler: str | None = None, n_workers: int | None = None):
         Where a Dask scheduler listens, such as "tcp://10.0.0.1:8786". None starts a cluster of
         processes on this machine, which talk over loopback, and ends it.
     n_workers : int, default=None
-        Processes of that cluster; None is one a core.
+        Processes of that cluster; None means one per core.
 
     Yields
     ------

@@ -1,4 +1,4 @@
-"""A user's own file of rows as blocks, with the names of the rows: for `likewise cluster`."""
+"""A user's own file of rows as blocks, with the row IDs: for `likewise cluster`."""
 
 import os
 from collections.abc import Sequence
@@ -34,15 +34,15 @@ def open_rows(
     features: Sequence[str] | None = None,
     client=None,
 ) -> OpenedRows:
-    """Open a .parquet or .npy file to be read block by block; of the rows' names all are read.
+    """Open a .parquet or .npy file to be read block by block; the row IDs are all read at once.
 
     Parameters
     ----------
     path : str or path
     id_column : str, default=None
-        The column that names the rows. None takes one called "id", if there is one.
+        The column with the row IDs. None takes the one named "id", if there is one.
     features : sequence of str, default=None
-        Columns to use. None takes all but the one of names.
+        Columns to use. None takes all except the IDs.
     client : distributed.Client, default=None
         The Dask cluster to read on.
 

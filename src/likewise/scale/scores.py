@@ -2,10 +2,10 @@
 
     J       all rows against a sample of them: distances, n x n_rows, a block at a time
     error   sum_i |z_i - mean of its cluster|^2, from sums of blocks
-    answers the rows that they refer to are gathered; the others do not matter to them
+    answers the rows that they refer to are gathered; the others do not matter
 
-Scores of labels alone (ARI, pair F1) take two arrays of whole numbers: scikit-learn's and
-`likewise.evaluation`'s do for any number of rows.
+Scores of labels alone (ARI, pair F1) take two arrays of integers: those of scikit-learn and
+`likewise.evaluation` work for any number of rows.
 Reference: yeung2007 for J.
 """
 
@@ -27,7 +27,7 @@ N_REFERENCE = 2000  # rows that all are compared with: J to about half a percent
 def separation_score(
     Z, y, *, n_rows: int = N_REFERENCE, client=None, n_jobs=None, random_state=None
 ) -> float:
-    """How far apart classes lie beside how wide they are, over rows in blocks.
+    """How far apart classes are, relative to their width, over rows in blocks.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def separation_score(
     Returns
     -------
     float
-        Mean distance of two rows of different classes over that of two rows of one class.
+        Mean distance between rows of different classes, divided by that between rows of one class.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def separation_score(
 
 
 def distance_sums(rows_and_codes, reference, classes: np.ndarray) -> np.ndarray:
-    """Sum and number of distances inside classes and across, of one block to the reference rows."""
+    """Sum and number of distances within and across classes, from one block to the sample."""
     rows, codes = rows_and_codes
     sums = np.zeros(4)
     for few, sq_dists in sq_distance_blocks(rows, reference):
