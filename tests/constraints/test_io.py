@@ -79,10 +79,10 @@ def test_few_columns_are_enough_and_blank_lines_do_not_count(tmp_path):
     [
         ("", "is empty"),
         ("kind,a\n", "lacks b"),
-        ("kind,a,b,wieght\n", "has wieght"),
+        ("kind,a,b,wieght\n", "has the column 'wieght'. Did you mean 'weight'?"),
         ("kind,a,b,a\n", "named twice"),
         ("kind,a,b\nmust_link,0,1\nmust_link,0\n", "line 3: 2 cells, but the header names 3"),
-        ("kind,a,b\nmust_link,0,1\nmustlink,0,1\n", "line 3: kind 'mustlink' is not one of"),
+        ("kind,a,b\nmust_link,0,1\nmusst_link,0,1\n", "line 3: kind 'musst_link' is not one of"),
         ("kind,a,b\nmust_link,0,x\n", "line 2: b = 'x' is not a row number"),
         ("kind,a,b\nmust_link,0,\n", "line 2: b is empty"),
         ("kind,a,b\nmust_link,0,9\n", "line 2: must_link = (0, 9) points outside X"),
@@ -117,7 +117,7 @@ def test_a_malformed_line_is_reported_with_its_number(tmp_path, text, message):
         ("{", "line 1"),
         ('{"kind": "must_link", "a": 0, "b": 1}\n[1]\n', "line 2"),
         ('{"kind": "must_link", "a": 0, "b": [1]}\n', "line 1: b is [1]"),
-        ('{"kind": "must_link", "a": 0}\n', "line 1"),
+        ('{"kind": "must_link", "a": 0}\n', "lacks b: its columns are kind, a"),
     ],
 )
 def test_a_malformed_json_line_is_reported_with_its_number(tmp_path, text, message):

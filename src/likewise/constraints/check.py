@@ -1,5 +1,6 @@
 """The checks that every estimator makes on its constraints."""
 
+import inspect
 import warnings
 from collections.abc import Mapping
 
@@ -7,17 +8,22 @@ import numpy as np
 
 from likewise.constraints.constraints import Constraints
 from likewise.constraints.table import COLUMNS, KINDS
+from likewise.files.near_names import did_you_mean
 
 
 def check_constraints(constraints, *, n_samples: int, y=None) -> Constraints:
-    """The constraints, empty for None; an error for a wrong type, other rows, or answers as y."""
+    """The constraints: none for None, made of a dict or a frame; an error for answers as y."""
     refuse_answers_as_y(y)
     if constraints is None:
         return Constraints(n_samples)
+    if isinstance(constraints, Mapping):
+        constraints = Constraints(n_samples, **_checked_names(constraints))
+    elif getattr(constraints, "columns", None) is not None:
+        constraints = Constraints.from_frame(constraints, n_samples=n_samples)
     if not isinstance(constraints, Constraints):
         raise TypeError(
-            f"constraints must be likewise.Constraints, not {type(constraints).__name__}. "
-            f"Try {_made_of(constraints)}."
+            f"constraints must be likewise.Constraints, a dict or a dataframe of answers, not "
+            f"{type(constraints).__name__}. Try {_made_of(constraints)}."
         )
     if constraints.n_samples != n_samples:
         raise ValueError(
@@ -25,6 +31,17 @@ def check_constraints(constraints, *, n_samples: int, y=None) -> Constraints:
             "To hold out answers, use AnswerSearchCV; to keep some rows, use restrict(rows)."
         )
     return constraints
+
+
+def _checked_names(answers: Mapping) -> Mapping:
+    """Answers by kind, and what is known of them; an error for any other name."""
+    known = [name for name in inspect.signature(Constraints).parameters if name != "n_samples"]
+    for name in answers:
+        if name not in known:
+            raise TypeError(
+                f"constraints[{name!r}] is no kind of answer{did_you_mean(str(name), known)}"
+            )
+    return answers
 
 
 def check_strength(

@@ -13,11 +13,13 @@ X has and nothing else about it. It has no length, shape or array form on purpos
 cross-validation would slice such a thing by rows (docs/decisions/0001).
 """
 
+import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 
-from likewise.constraints import io, label_draws, labels, splitting, table_checks
+from likewise.constraints import answer_words, io, label_draws, labels, splitting, table_checks
 from likewise.constraints import table as tables
 from likewise.constraints.closure import Closure, close
 from likewise.constraints.conflicts import Conflicts
@@ -35,7 +37,8 @@ class Constraints:
     n_samples : int, default=None
         Number of rows of X. Optional when ``ids`` is given.
     must_link, cannot_link : array-like of shape (n, 2), default=None
-        Pairs of row numbers that belong together, or do not.
+        Pairs of rows that belong together, or do not: row numbers, or ids as text where ``ids`` is
+        given.
     odd_one_out : array-like of shape (n, 3), default=None
         ``(a, b, odd)``: of the three, the last is the odd one out.
     closer : array-like of shape (n, 3), default=None
@@ -55,7 +58,7 @@ class Constraints:
     seconds : array-like of shape (n_answers,), default=None
         How long that look took; NaN where unknown.
     ids : array-like of shape (n_samples,), default=None
-        A name for each row, used in files, frames and messages.
+        A name for each row, used in files, frames and messages, and to name rows in answers.
 
     Examples
     --------
@@ -100,6 +103,7 @@ class Constraints:
         table = table_checks.from_arrays(
             by_kind,
             n_samples,
+            ids,
             weights=weights,
             annotators=annotators,
             asked_at=asked_at,
@@ -437,13 +441,16 @@ class Constraints:
         Parameters
         ----------
         frame : dataframe
-            Columns kind, a, b, and where needed c, weight, annotator, asked_at, screen, seconds.
+            Columns kind, a, b, and where needed c, weight, annotator, asked_at, screen, seconds;
+            others are not used. Kinds are also written "must-link", "same", "together",
+            "different", "apart" and so on. Or labels of some rows: columns id (or row) and label.
         n_samples : int, default=None
             Rows of X; a, b, c are then row numbers unless ``ids`` is given too.
         ids : array-like of shape (n_samples,), default=None
             The name of each row of X; a, b, c are then names.
         """
-        return cls._from_columns(*io.read_frame(frame), n_samples, ids)
+        columns, place = io.read_frame(frame)
+        return cls._from_columns(columns, place, "The frame", n_samples, ids)
 
     def to_frame(self, backend: io.Backend = "pandas"):
         """The answers as a dataframe; ``backend`` is "pandas", "polars" or "pyarrow"."""
@@ -453,19 +460,32 @@ class Constraints:
     def read(cls, path, *, n_samples: int | None = None, ids=None) -> "Constraints":
         """Read an answer file: .csv, .jsonl or .parquet (with the extra ``io``).
 
-        A malformed line is an error with its number, and then nothing is read. Parameters as in
-        ``from_frame``.
+        Malformed lines are one error with their numbers, and then nothing is read. Columns and
+        parameters as in ``from_frame``.
         """
-        return cls._from_columns(*io.read_columns(path), n_samples, ids)
+        columns, place = io.read_columns(path)
+        return cls._from_columns(columns, place, Path(path).name, n_samples, ids)
 
     def write(self, path) -> None:
         """Write an answer file, by id when the rows have ids; its extension gives the format."""
         io.write_columns(tables.to_columns(self._table, self.ids), path)
 
     @classmethod
-    def _from_columns(cls, columns, place, n_samples, ids) -> "Constraints":
+    def _from_columns(cls, columns, place, source, n_samples, ids) -> "Constraints":
         ids = table_checks.check_ids(ids, None)
         n_samples = table_checks.check_n_samples(n_samples, ids)
+        columns = answer_words.standard_columns(columns)
+        if names := answer_words.label_columns(columns):
+            y = table_checks.read_labels(columns, names, n_samples, ids, place)
+            return cls._of(n_samples, cls.from_partial_labels(y)._table, ids)
+        extra = answer_words.extra_columns(columns, source)
+        if extra:
+            columns = {name: cells for name, cells in columns.items() if name not in extra}
+            warnings.warn(
+                f"{source}: not used for answers: {', '.join(extra)}.",
+                UserWarning,
+                stacklevel=3,
+            )
         return cls._of(n_samples, table_checks.from_columns(columns, n_samples, ids, place), ids)
 
 

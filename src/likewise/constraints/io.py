@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from likewise.constraints.table import COLUMNS
-from likewise.constraints.table_checks import check_column_names
-from likewise.files import strict_json, table_file
+from likewise.files import table_file
 from likewise.files.atomic_file import replacing
 from likewise.files.table_file import Columns
 
@@ -72,32 +71,14 @@ def write_csv(columns: Columns, path: Path) -> None:
 
 
 def read_jsonl(path: Path) -> tuple[Columns, Place]:
-    columns: Columns = {name: [] for name in COLUMNS}
-    lines: list[int] = []
-    try:
-        with open(path, encoding="utf-8-sig") as file:
-            for number, line in enumerate(file, start=1):
-                if not line.strip():
-                    continue
-                answer = _parse_answer(line, f"{path.name}, line {number}")
-                for name in COLUMNS:
-                    columns[name].append(answer.get(name))
-                lines.append(number)
-    except UnicodeDecodeError:
-        raise ValueError(f"{path.name} is not UTF-8 text. Save it as UTF-8.") from None
+    answers, lines = table_file.read_json_lines(path)
+    for answer, line in zip(answers, lines):
+        for name, cell in answer.items():
+            if isinstance(cell, list | dict | bool):
+                raise ValueError(f"{path.name}, line {line}: {name} is {cell!r}.")
+    names = dict.fromkeys(name for answer in answers for name in answer)
+    columns = {name: [answer.get(name) for answer in answers] for name in names or COLUMNS}
     return columns, lambda i: f"{path.name}, line {lines[i]}"
-
-
-def _parse_answer(line: str, place: str) -> dict:
-    try:
-        answer = strict_json.loads(line)
-        check_column_names(answer if isinstance(answer, dict) else ())
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{place}: {error}") from None
-    for name, cell in answer.items():
-        if isinstance(cell, list | dict | bool):
-            raise ValueError(f"{place}: {name} is {cell!r}.")
-    return answer
 
 
 def write_jsonl(columns: Columns, path: Path) -> None:

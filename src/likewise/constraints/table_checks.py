@@ -10,8 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from likewise.constraints.table import COLUMNS, KINDS, N_PAIR_KINDS, NO_ROW, AnswerTable, widen
-from likewise.files.table_file import decoded, id_text, is_for_python, is_missing, parse_number
+from likewise.constraints.answer_words import explain_kind, kind_of
+from likewise.constraints.table import KINDS, N_PAIR_KINDS, NO_ROW, AnswerTable, widen
+from likewise.files.near_names import nearest_name
+from likewise.files.table_file import (
+    decoded,
+    id_text,
+    is_for_python,
+    is_missing,
+    listed,
+    parse_number,
+)
 
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-30, 1e30  # or 0: their products with squares stay floats
 LONGEST_NAME = 10_000  # characters of an id or an annotator: NumPy makes room for it in every row
@@ -25,6 +34,7 @@ Name = Callable[[int], str]
 def from_arrays(
     answers_by_kind: dict[str, Any],
     n_samples: int,
+    ids: np.ndarray | None = None,
     *,
     weights,
     annotators,
@@ -32,8 +42,9 @@ def from_arrays(
     screens,
     seconds,
 ) -> AnswerTable:
-    """Arrays of row numbers to a checked table, kind after kind."""
-    blocks = [as_points(kind, answers) for kind, answers in answers_by_kind.items()]
+    """Arrays of row numbers, or of ids as text, to a checked table, kind after kind."""
+    row_of = rows_by_id(ids)
+    blocks = [as_points(kind, answers, row_of) for kind, answers in answers_by_kind.items()]
     sizes = [len(block) for block in blocks]
     codes = np.repeat(np.arange(len(KINDS), dtype=np.int8), sizes)
     starts = np.cumsum([0, *sizes])
@@ -49,23 +60,29 @@ def from_columns(
     columns: dict[str, list], n_samples: int, ids: np.ndarray | None, place: Name
 ) -> AnswerTable:
     """Cells to a checked table. ``place`` says where the i-th answer stands."""
-    check_column_names(columns)
     columns = {name: decode_column(cells, name, place) for name, cells in columns.items()}
     n_answers = len(columns["kind"])
-    code_of = {kind: code for code, kind in enumerate(KINDS)}
-    row_of = None if ids is None else {str(name): row for row, name in enumerate(ids)}
-    codes = np.empty(n_answers, dtype=np.int8)
+    row_of = rows_by_id(ids)
+    codes = np.zeros(n_answers, dtype=np.int8)
     points = np.full((n_answers, 3), NO_ROW, dtype=np.int64)
     thirds = columns.get("c") or [None] * n_answers
-    for i, (kind, *cells) in enumerate(zip(columns["kind"], columns["a"], columns["b"], thirds)):
-        if not isinstance(kind, str) or kind not in code_of:
-            raise ValueError(f"{place(i)}: kind {kind!r} is not one of {', '.join(KINDS)}.")
-        codes[i] = code_of[kind]
+    problems = []
+    for i, (word, *cells) in enumerate(zip(columns["kind"], columns["a"], columns["b"], thirds)):
+        kind = kind_of(word)
+        if kind is None:
+            problems.append(f"{place(i)}: {explain_kind(word)}")
+            continue
+        codes[i] = KINDS.index(kind)
         width = 2 if codes[i] < N_PAIR_KINDS else 3
         if width == 2 and not is_missing(cells[2]):
-            raise ValueError(f"{place(i)}: {kind} refers to two rows, but c is {cells[2]!r}.")
+            problems.append(f"{place(i)}: {kind} refers to two rows, but c is {cells[2]!r}")
         for column, cell in enumerate(cells[:width]):
-            points[i, column] = row_number(cell, row_of, f"{place(i)}: {'abc'[column]}")
+            try:
+                points[i, column] = row_number(cell, row_of, f"{place(i)}: {'abc'[column]}")
+            except ValueError as error:
+                problems.append(str(error).removesuffix("."))
+    if problems:
+        raise ValueError(f"{listed(problems)}.")
 
     def name(i: int) -> str:
         return f"{place(i)}: {KINDS[codes[i]]}"
@@ -73,6 +90,42 @@ def from_columns(
     weights = [parse_weight(cell, name, i) for i, cell in enumerate(columns.get("weight") or [])]
     others = (columns.get(column) for column in ("annotator", "asked_at", "screen", "seconds"))
     return _check_table(codes, points, n_samples, name, weights or None, *others)
+
+
+def read_labels(
+    columns: dict[str, list], names: tuple[str, str], n_samples: int, ids, place: Name
+) -> np.ndarray:
+    """The label of each row (n,) from a table of rows and labels, None where there is none."""
+    cells, labels = (decode_column(columns[name], name, place) for name in names)
+    row_of = rows_by_id(ids)
+    first_place: dict[int, str] = {}
+    y = np.full(n_samples, None, dtype=object)
+    problems = []
+    for i, (cell, label) in enumerate(zip(cells, labels)):
+        if is_missing(label):
+            continue
+        try:
+            row = row_number(cell, row_of, f"{place(i)}: {names[0]}")
+        except ValueError as error:
+            problems.append(str(error).removesuffix("."))
+            continue
+        if not 0 <= row < n_samples:
+            problems.append(f"{place(i)}: {names[0]} = {row} is outside the {n_samples} rows of X")
+        elif row in first_place and y[row] != label:
+            problems.append(
+                f"{place(i)}: {names[0]} = {id_text(cell)} has the label {label!r}, and {y[row]!r} "
+                f"at {first_place[row]}"
+            )
+        else:
+            y[row], first_place[row] = label, place(i)
+    if problems:
+        raise ValueError(f"{listed(problems)}.")
+    return y
+
+
+def rows_by_id(ids: np.ndarray | None) -> dict[str, int] | None:
+    """The row of each id, or None where rows go by number."""
+    return None if ids is None else {str(name): row for row, name in enumerate(ids)}
 
 
 def _check_table(
@@ -116,9 +169,19 @@ def check_n_samples(n_samples: Any, ids: np.ndarray | None) -> int:
     return int(n_samples)
 
 
-def as_points(kind: str, answers: Any) -> np.ndarray:
-    """Anything array-like to (n, 3) int64, or an error that names the first wrong answer."""
+def as_points(kind: str, answers: Any, row_of: dict[str, int] | None = None) -> np.ndarray:
+    """Anything array-like to (n, 3) int64, or an error that names the first wrong answer.
+
+    Rows go by number, or as text by id.
+    """
     width = 2 if KINDS.index(kind) < N_PAIR_KINDS else 3
+    if row_of is not None and answers is not None and len(answers):
+        answers = [
+            [row_number(x, row_of, f"{kind}[{i}]") if isinstance(x, str) else x for x in answer]
+            if np.ndim(answer)
+            else answer
+            for i, answer in enumerate(answers)
+        ]
     try:
         points = np.asarray([] if answers is None else answers)
     except ValueError:  # answers of different lengths
@@ -335,22 +398,16 @@ def decode_column(cells: list, column: str, place: Name) -> list:
     return texts
 
 
-def check_column_names(columns) -> None:
-    """kind, a and b must be there; an unknown name is probably a typo."""
-    missing = [name for name in COLUMNS[:3] if name not in columns]
-    unknown = [str(name) for name in columns if name not in COLUMNS]
-    if missing or unknown:
-        wrong = f"lacks {', '.join(missing)}" if missing else f"has {', '.join(unknown)}"
-        raise ValueError(f"The answer table {wrong}; its columns are {', '.join(COLUMNS)}.")
-
-
 def row_number(cell: Any, row_of: dict[str, int] | None, place: str) -> int:
     text = id_text(cell)
     if not text:
         raise ValueError(f"{place} is empty.")
     if row_of is not None:
+        text = text if text in row_of else text.strip()
         if text not in row_of:
-            raise ValueError(f"{place} = {text!r} is not one of the {len(row_of)} ids.")
+            near = nearest_name(text, row_of)
+            meant = f" Did you mean {near!r}?" if near else ""
+            raise ValueError(f"{place} = {text!r} is not one of the {len(row_of)} ids.{meant}")
         return row_of[text]
     try:
         if is_for_python(text):

@@ -6,8 +6,6 @@ where each block has total variance 1, whatever the column holds (column_encoder
 holds, and which are left out, is decided by its name and its cells (column_kinds.py).
 """
 
-import difflib
-from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
@@ -26,6 +24,7 @@ from likewise.files.column_types import (
     collect_problems,
     typed_column,
 )
+from likewise.files.near_names import did_you_mean
 
 BLOCK_ROWS = 2**16  # encoded at once
 CELL_KINDS = {"category": "word", "text": "word"}  # the type of cell behind each kind of column
@@ -269,12 +268,6 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         for name in self.as_text or ():
             if name in (self.as_category or ()):
                 raise ValueError(f"{name!r} is both in as_text and in as_category. Choose one.")
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of an error about a name: the nearest of those there are, or all of them."""
-    near = difflib.get_close_matches(str(name), list(known), n=1)
-    return f". Did you mean {near[0]!r}?" if near else f"; it has {_listed(known)}."
 
 
 def _listed(names) -> str:
