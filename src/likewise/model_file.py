@@ -49,6 +49,7 @@ ESTIMATORS = {
     },
     "BlockKMeans": "likewise.scale.BlockKMeans",
     "DeepConstrainedClustering": "likewise.deep.DeepConstrainedClustering",
+    "ImageFeatures": "likewise.features.ImageFeatures",
     "TableFeatures": "likewise.features.TableFeatures",
     "TextFeatures": "likewise.features.TextFeatures",
     "sklearn.KMeans": "sklearn.cluster.KMeans",

@@ -127,7 +127,14 @@ def test_directions_of_tall_sparse_rows_are_those_of_a_full_decomposition():
     V = leading_directions(counts, 8)
     _, _, full = np.linalg.svd(counts.toarray(), full_matrices=False)
     assert_allclose(V @ V.T, np.eye(8), atol=1e-10)
-    assert_allclose(np.abs(V @ full[:8].T), np.eye(8), atol=1e-7)
+    assert_allclose(V.T @ V, full[:8].T @ full[:8], atol=1e-7)
+
+
+def test_a_scaler_hardly_changes_what_the_directions_say():
+    X = np.random.RandomState(0).randn(500, 40) * 0.8 ** np.arange(40)
+    variances = (X @ leading_directions(X, 40).T).var(axis=0)
+    assert variances.max() < 3 * variances.mean()
+    assert X.var(axis=0).max() > 10 * X.var(axis=0).mean()
 
 
 @settings(max_examples=20)

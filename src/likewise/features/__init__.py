@@ -1,14 +1,17 @@
-"""Tables of mixed columns and texts as numbers: transformers that a model file can hold."""
+"""Tables of mixed columns, texts and images as numbers: transformers that a model file can hold."""
 
 from likewise.features.column_kinds import TableColumn
+from likewise.features.image_features import ImageFeatures, UnreadableImageWarning
 from likewise.features.table_features import TableFeatures
 from likewise.features.table_input import cell_table, is_frame, is_mixed_table
 from likewise.features.text_features import TextFeatures
 
 __all__ = [
+    "ImageFeatures",
     "TableColumn",
     "TableFeatures",
     "TextFeatures",
+    "UnreadableImageWarning",
     "cell_table",
     "is_frame",
     "is_mixed_table",

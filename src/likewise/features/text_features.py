@@ -5,13 +5,13 @@ from collections.abc import Mapping
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from likewise.constraints import refuse_answers_as_y
 from likewise.features.content_sample import sample_by_content
+from likewise.features.encoder_checks import check_encoder, check_whole, is_fitted
 from likewise.features.leading_directions import leading_directions
 from likewise.features.text_terms import (
     NGRAMS,
@@ -158,26 +158,11 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return tags
 
     def _check_parameters(self):
-        if isinstance(self.encoder, str) and self.encoder not in ENCODERS:
-            raise ValueError(
-                f"encoder={self.encoder!r} is unknown. Use one of {', '.join(ENCODERS)}, a "
-                "transformer or a function of a list of texts."
-            )
-        if not (isinstance(self.encoder, str) or callable(self.encoder)) and not hasattr(
-            self.encoder, "transform"
-        ):
-            raise TypeError(
-                f"encoder is a {type(self.encoder).__name__}, which has no transform and cannot be "
-                "called. Pass a transformer or a function of a list of texts."
-            )
+        check_encoder(self.encoder, ENCODERS, "texts")
+        check_whole("n_components", self.n_components, or_none=True)
+        check_whole("max_terms", self.max_terms)
         if self.ngrams not in ("auto", *NGRAMS):
             raise ValueError(f"ngrams={self.ngrams!r} is unknown. Use auto, words or characters.")
-        for name in ("n_components", "max_terms"):
-            value = getattr(self, name)
-            if (value is not None or name == "max_terms") and not (
-                isinstance(value, int | np.integer) and value >= 1
-            ):
-                raise ValueError(f"{name}={value!r} must be an int of at least 1.")
         if self.n_components is None and self._by_terms:
             raise ValueError("n_components=None keeps all terms of tf-idf, dense. Use an int.")
 
@@ -201,7 +186,7 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             return weigh_terms(sparse.csr_array(counts[:, kept]), self.idf_)
         self.encoder_ = None
         if hasattr(self.encoder, "transform"):
-            self.encoder_ = self.encoder if _is_fitted(self.encoder) else clone(self.encoder)
+            self.encoder_ = self.encoder if is_fitted(self.encoder) else clone(self.encoder)
             if self.encoder_ is not self.encoder:
                 self.encoder_.fit(sample)
         return self._encode(sample)
@@ -257,11 +242,3 @@ def _bytes(text: str) -> bytes:
 def _squared_lengths(rows) -> np.ndarray:
     squared = rows.multiply(rows) if sparse.issparse(rows) else np.square(rows)
     return np.asarray(squared.sum(axis=1)).ravel()
-
-
-def _is_fitted(transformer) -> bool:
-    try:
-        check_is_fitted(transformer)
-    except (NotFittedError, TypeError):
-        return False
-    return True
