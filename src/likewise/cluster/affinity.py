@@ -3,18 +3,18 @@
     A_ij = max(0, K_ij / sqrt(K_ii K_jj)) + 1e-6
 
 Spectral clustering needs no wrapper here, but its affinities are the weights of a graph: >= 0 and
-connected. Given a kernel as it is, scikit-learn ends in "Input contains NaN" when entries are
-negative (the root of a negative degree), and warns of a graph that falls apart when the kernel is
-as good as it can be, one block a cluster. The cosine takes away the length of the rows, which is
-no likeness, and the unit; rows at more than a right angle are no more unlike than rows at one; and
-the last term ties everything together by a thread.
+connected. Given a plain kernel, scikit-learn fails with "Input contains NaN" if entries are
+negative (the root of a negative degree), and warns about a disconnected graph if the kernel is as
+good as it can be, one block per cluster. The cosine removes the length of the rows, which is not
+similarity, and the unit; rows at more than a right angle count like rows at a right angle; and the
+last term keeps the graph connected.
 """
 
 import numpy as np
 
 from likewise.kernels import check_similarity
 
-THREAD = 1e-6  # a millionth of a row's likeness to itself
+THREAD = 1e-6  # a millionth of a row's similarity to itself
 
 
 def kernel_affinity(K) -> np.ndarray:
@@ -23,12 +23,12 @@ def kernel_affinity(K) -> np.ndarray:
     Parameters
     ----------
     K : array-like of shape (n, n)
-        Symmetric; negative entries and eigenvalues are welcome.
+        Symmetric; entries and eigenvalues may be negative.
 
     Returns
     -------
     ndarray of shape (n, n)
-        Symmetric, between 1e-6 and 1 + 1e-6. A row without length (K_ii <= 0) is like no other.
+        Symmetric, between 1e-6 and 1 + 1e-6. A row without length (K_ii <= 0) is similar to none.
 
     Examples
     --------

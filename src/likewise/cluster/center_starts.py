@@ -1,9 +1,9 @@
-"""Where constrained k-means begins: groups that people named, and points far apart.
+"""Where constrained k-means starts: groups that people named, and points far apart.
 
 A start that uses the must-links takes the largest must-linked group, then the group farthest from
-those taken, distances times the square root of both sizes; what is missing is drawn as in
-k-means++. Few groups, or groups that a wrong answer has merged, make a poor start, so only the
-first start of a fit is made this way and the others are plain k-means++; the outcome chooses.
+those taken, with distances multiplied by the square root of both sizes; missing centers are drawn
+as in k-means++. Few groups, or groups merged by a wrong answer, make a poor start, so only the
+first start of a fit is made this way, the others are plain k-means++, and the best result is kept.
 Reference: bilenko2004 (weighted farthest-first), arthur2007 (k-means++).
 """
 

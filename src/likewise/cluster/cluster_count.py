@@ -1,9 +1,9 @@
 """How many clusters: where a clustering of the space is most distinct, and what answers demand.
 
-    k* = argmax_k  silhouette of k-means with k clusters + share of the pairs that it honors
+    k* = argmax_k  silhouette of k-means with k clusters + share of the pairs that it satisfies
 
-Rows that answers keep apart from each other, all of them, need as many clusters as they are: such a
-clique bounds k from below. The silhouette is taken on a sample of rows.
+Rows that answers keep apart, each from every other, need one cluster each: such a clique is a lower
+bound on k. The silhouette is computed on a sample of rows.
 """
 
 from dataclasses import dataclass
@@ -48,14 +48,14 @@ def choose_n_clusters(Z, constraints=None, n_clusters="auto", *, random_state=No
     constraints : Constraints, default=None
         Answers of any kind.
     n_clusters : int or "auto", default="auto"
-        A number is taken as it is.
+        A number is used unchanged.
     random_state : int, RandomState instance or None, default=None
         Draws the starts of k-means, and the sample of large data.
 
     Returns
     -------
     ClusterCount
-        ``n_clusters`` and a sentence ``why``. At most 30 are looked at.
+        ``n_clusters`` and a sentence ``why``. At most 30 clusters are tried.
 
     References
     ----------
@@ -96,7 +96,7 @@ def choose_n_clusters(Z, constraints=None, n_clusters="auto", *, random_state=No
 
 
 def least_n_clusters(constraints: Constraints) -> int:
-    """Rows, all of them kept apart from each other, that greedy search finds; 1 without pairs."""
+    """How many rows, each kept apart from every other, greedy search finds; 1 without pairs."""
     closure = constraints.closure()
     links = closure.cannot_link[closure.cannot_link[:, 0] != closure.cannot_link[:, 1]]
     n_clusters = 1
@@ -107,7 +107,7 @@ def least_n_clusters(constraints: Constraints) -> int:
 
 @one_thread_if_small(lambda Z, *_: Z.size)
 def distinctness(Z: np.ndarray, answers: Constraints, n_clusters: int, seed: int) -> float:
-    """Silhouette of k-means, and the credit that answers give to its clusters where they can."""
+    """Silhouette of k-means, plus the credit that answers give to its clusters if there are any."""
     labels = KMeans(n_clusters, n_init=N_INIT, random_state=seed).fit_predict(Z)
     if len(np.unique(labels)) < 2:
         return -1.0

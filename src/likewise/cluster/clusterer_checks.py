@@ -1,4 +1,4 @@
-"""What the constrained k-means share: checks before they start, and what they do and say after."""
+"""What the constrained k-means have in common: checks, predict, and warnings about the outcome."""
 
 import warnings
 
@@ -12,7 +12,7 @@ from likewise.numerics.rows import validate_rows
 
 
 def check_kmeans_settings(estimator, n_samples: int) -> None:
-    """Counts are whole and at least 1, and there is a row for every cluster; one error else."""
+    """One error unless counts are integers >= 1 and there is a row for every cluster."""
     for name in ("n_clusters", "n_init", "max_iter"):
         check_scalar(getattr(estimator, name), name, (int, np.integer), min_val=1)
     check_scalar(estimator.tol, "tol", (int, float, np.number), min_val=0)

@@ -3,11 +3,11 @@
     min  sum_i ||x_i - mu_{l_i}||^2   s.t.  l_i = l_j  for every must-link (i, j)
                                             l_i != l_j for every cannot-link (i, j)
 
-Rows that must be together move as one point that weighs as many rows. Those without cannot-links
-are assigned all at once; the others in an order that leaves the constrained ones a choice
-(feasible.py), and then every step of Lloyd's keeps what is satisfied, so the inertia never rises.
+Rows that must be together move as one point with the weight of all of them. Those without
+cannot-links are assigned all at once; the others in an order that leaves the constrained ones a
+choice (feasible.py), and then every Lloyd step keeps what is satisfied, so the inertia never rises.
 Reference: wagstaff2001. We differ from it in never giving up halfway: it assigns rows in random
-order and fails at the first that finds no cluster; we backtrack, and say what clashes.
+order and fails at the first row without a possible cluster; we backtrack, and report what clashes.
 """
 
 from typing import NamedTuple
@@ -35,29 +35,29 @@ from likewise.evaluation import violated_answers
 from likewise.numerics.partitions import cluster_means, refill_empty
 from likewise.numerics.rows import validate_rows
 
-ROUNDING = 1e-12  # a share of the largest cost: what lies below is as good as zero
+ROUNDING = 1e-12  # a share of the largest cost: anything below counts as zero
 
 
 class COPKMeans(ClusterMixin, BaseEstimator):
-    """Cluster so that every must-link and cannot-link holds, or say why that cannot be.
+    """Cluster so that every must-link and cannot-link holds, or say why that is impossible.
 
-    Use it when the answers are sure. When some may be wrong, use :class:`PCKMeans`: it takes them
-    as wishes.
+    Use it if the answers are certain. If some may be wrong, use :class:`PCKMeans`, which may
+    violate them.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Clusters to find. Cannot-links among m groups of rows may need up to m of them.
     n_init : int, default=5
-        Starts; the one with the least inertia is kept. More cost more time and find better
+        Starts; the one with the least inertia is kept. More starts take longer and find better
         clusters. The first is made of must-linked groups, the others by k-means++.
     max_iter : int, default=300
-        Steps of Lloyd's in one start.
+        Maximum number of Lloyd steps in one start.
     tol : float, default=1e-4
         A start ends when a step lowers the inertia by less than this share of it.
     budget : int, default=10_000
-        Steps of one search for labels that keep all cannot-links. Raise it when an error says that
-        none were found; it matters only where many rows have ``n_clusters`` cannot-links or more.
+        Steps of one search for labels that keep all cannot-links. Raise it if an error says that
+        none were found; it matters only if many rows have ``n_clusters`` cannot-links or more.
     random_state : int, RandomState instance or None, default=None
         Draws the starts.
 
@@ -78,7 +78,7 @@ class COPKMeans(ClusterMixin, BaseEstimator):
 
     See Also
     --------
-    PCKMeans : The same with a price for every pair broken.
+    PCKMeans : The same with a price for every violated pair.
 
     References
     ----------
@@ -122,8 +122,8 @@ class COPKMeans(ClusterMixin, BaseEstimator):
         Raises
         ------
         InconsistentConstraints
-            When the pairs contradict each other or need more than ``n_clusters`` clusters, with
-            the answers that show it; or when the search ran out of budget, which it then says.
+            If the pairs contradict each other or need more than ``n_clusters`` clusters, with the
+            answers that prove it; or if the search ran out of budget, and then it says so.
         """
         X = validate_rows(self, X, dtype=[np.float64, np.float32])
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
@@ -216,8 +216,8 @@ def lloyd_apart(
 ) -> COPFit:
     """Lloyd's steps among the labels that keep every cannot-link, as ``labels`` do.
 
-    Where no group alone can move any more, all linked ones are assigned anew; the end is reached
-    when that is no better.
+    When no single group can move any more, all linked ones are assigned again; it ends when that
+    is no better.
     """
     fitted = settle(groups, labels, centers, max_iter, tol)
     linked, history = groups.linked, fitted.objective
@@ -280,7 +280,7 @@ def raise_contradiction(constraints: Constraints) -> None:
 
 
 def raise_clique(constraints: Constraints, groups: np.ndarray, n_clusters: int) -> None:
-    """More groups of rows than clusters, each kept apart from each other: no labels can do it."""
+    """More groups of rows than clusters, each kept apart from every other: no labels can do it."""
     if not len(groups):
         return
     names = ", ".join(

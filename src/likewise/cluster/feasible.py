@@ -64,7 +64,7 @@ def prepare_links(links: np.ndarray, n_points: int, n_clusters: int) -> Apart:
 
 
 def find_clique(apart: Apart, n_clusters: int) -> list[int]:
-    """n_clusters + 1 points all kept apart from each other, if greedy growing meets them."""
+    """n_clusters + 1 points, each kept apart from every other, if greedy growing finds them."""
     inside = set(apart.core)
     degree = {point: sum(other in inside for other in apart.neighbors[point]) for point in inside}
     for start in sorted(apart.core, key=lambda point: -degree[point])[:N_CLIQUE_STARTS]:

@@ -4,8 +4,8 @@
     cluster, must-linked rows in one cluster, cannot-linked rows in two
 
 Rows joined by must-links move as one, their dissimilarities added. method="swap" searches by swaps
-and breaks as few cannot-links as it manages; method="exact" is the mixed-integer program, where all
-hold. Both are in medoid_search.py.
+and violates as few cannot-links as it can; method="exact" is the mixed-integer program, in which
+all hold. Both are in medoid_search.py.
 References: schubert2021, randel2021. We differ from the latter in that a medoid lies in its own
 cluster.
 """
@@ -34,7 +34,7 @@ from likewise.evaluation import violated_answers
 from likewise.kernels import row_blocks, sq_distances
 from likewise.numerics.rows import validate_rows
 
-FITTED_TO_ROWS = ("seuclidean", "mahalanobis")  # their scale would change with the rows at hand
+FITTED_TO_ROWS = ("seuclidean", "mahalanobis")  # their scale would depend on the rows given
 
 
 class KMedoids(ClusterMixin, BaseEstimator):
@@ -47,20 +47,19 @@ class KMedoids(ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int, default=8
     metric : str or callable, default="euclidean"
-        A name that scikit-learn's `pairwise_distances` knows, a function of two rows, or
-        "precomputed": X is then the matrix (n, n) of dissimilarities >= 0, from each row to each
-        possible medoid.
+        A metric of scikit-learn's `pairwise_distances`, a function of two rows, or "precomputed":
+        X is then the matrix (n, n) of dissimilarities >= 0, from each row to each possible medoid.
     method : {"swap", "exact"}, default="swap"
-        "swap" searches: fast, must-links hold, and as few cannot-links are broken as it manages,
-        with a warning. "exact" proves that nothing is better: for some hundred rows. All pairs
-        hold, or it is an error.
+        "swap" searches: it is fast, must-links hold, and it violates as few cannot-links as it can,
+        with a warning. "exact" proves that nothing is better: for a few hundred rows. All pairs
+        hold, or it raises an error.
     n_init : int, default=3
-        Starts of the search; the best is kept. Raising it takes longer and may find better.
+        Starts of the search; the best is kept. Raising it takes longer and may find better medoids.
     max_iter : int, default=100
-        Passes of one search at most. Two to five are usual.
+        Maximum number of passes of one search. Two to five are usual.
     time_limit : float, default=None
-        Seconds for the proof of "exact". Stopped by it, the best so far is kept, with a warning
-        that has the gap.
+        Seconds for the proof of "exact". If they run out, the best solution so far is kept, with a
+        warning that states the gap.
     random_state : int, RandomState or None, default=None
         Draws the starts.
 
@@ -70,11 +69,11 @@ class KMedoids(ClusterMixin, BaseEstimator):
     medoid_indices_ : ndarray of shape (n_clusters,)
         The rows that are medoids, ascending. Each has its own label.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        The medoids themselves. Not there when the dissimilarities were precomputed.
+        The medoids themselves. Missing if the dissimilarities were precomputed.
     inertia_ : float
         Sum of the dissimilarities of all rows to their medoids.
     gap_ : float
-        By which share of itself `inertia_` could at most be lowered; 0 when proved best. Only with
+        The largest share of `inertia_` by which it could be lowered; 0 if proved best. Only with
         "exact".
     n_iter_ : int
         Passes of the best search.
@@ -165,7 +164,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features), or (n_rows, n_samples) if precomputed
-            Precomputed: dissimilarities to the rows of the fit; the medoids' columns are read.
+            Precomputed: dissimilarities to the rows of ``fit``; only the medoids' columns are used.
 
         Returns
         -------
@@ -231,7 +230,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
                 )
 
     def _warn(self, X, constraints: Constraints, found: Medoids):
-        """Say what is short of what was asked for."""
+        """Warn about what falls short of what was asked for."""
         if self.method == "exact" and not found.converged:
             warnings.warn(
                 f"KMedoids stopped at time_limit={self.time_limit} s: inertia_ may be up to "

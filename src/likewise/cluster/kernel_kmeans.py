@@ -1,4 +1,4 @@
-"""Kernel k-means: k-means in the space of a kernel, from nothing but the kernel's values.
+"""Kernel k-means: k-means in the space of a kernel, from the kernel's values alone.
 
     min over labels of  sum_i |phi(x_i) - mean of its cluster|^2
     |phi(x_i) - mean_h|^2 = K_ii - 2 mean_{j in h} K_ij + mean_{j, l in h} K_jl
@@ -29,7 +29,7 @@ from likewise.numerics.rows import validate_rows
 from likewise.numerics.threads import one_thread_if_small
 from likewise.progress import track
 
-FEW = 0.25  # of the rows: when fewer move, sums over clusters are cheaper to correct than to make
+FEW = 0.25  # of the rows: if fewer move, correcting sums is cheaper than recomputing them
 ROUNDING = 1e-10  # a share of the trace: an objective that rises by less has not risen
 
 
@@ -41,11 +41,11 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters to find; every one gets a row.
+        Clusters to find; each gets at least one row.
     kernel : str or callable, default="linear"
         "linear" (which is plain k-means), "polynomial", "rbf", "cosine", "gaussian" (self-tuning),
-        "diffusion", "precomputed", or a function of two sets of rows. With an indefinite kernel a
-        step can raise the objective: the run ends there, and a warning says what to do.
+        "diffusion", "precomputed", or a function of two sets of rows. With an indefinite kernel, a
+        step can raise the objective: the run then stops, and a warning says what to do.
     kernel_params : dict, default=None
         Settings of the kernel, such as ``{"bandwidth": "median"}``.
     init : {"k-means++", "farthest"} or array-like of shape (n_samples,), default="k-means++"
@@ -59,7 +59,7 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
         Steps in one start.
     tol : float, default=0.0
         A start ends when a step lowers the objective by no more than this share of it; at 0, when
-        no row moves any more. amid2015 uses 1e-6. Raising it ends sooner.
+        no row moves any more. amid2015 uses 1e-6. Raising it stops earlier.
     random_state : int, RandomState or None, default=None
         Draws the starts.
 
@@ -85,7 +85,7 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
 
     Notes
     -----
-    A step takes n^2 k operations and the kernel n^2 numbers. Beyond some ten thousand rows, use
+    A step takes n^2 k operations, and the kernel n^2 numbers. Beyond about ten thousand rows, use
     ``transform`` of a learned space and scikit-learn's ``KMeans``.
 
     References
@@ -194,7 +194,7 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
     fit_predict = fit_and_label
 
     def predict(self, X):
-        """Cluster whose mean is nearest to each new row; must-links play no part here.
+        """The cluster whose mean is nearest to each new row; must-links are not used here.
 
         Parameters
         ----------
@@ -235,7 +235,7 @@ class KernelKMeans(ClusterMixin, BaseEstimator):
         return validate_rows(self, X, reset=reset, accept_sparse=sparse, dtype=dtypes)
 
     def _starts(self, G, sizes, groups):
-        """Labels of the groups to start from, one array a start."""
+        """Labels of the groups to start from, one array per start."""
         rng = check_random_state(self.random_state)
         if not isinstance(self.init, str):
             labels = column_or_1d(self.init)
@@ -369,7 +369,7 @@ def choose_plus_plus(G, sizes, n_clusters, rng) -> np.ndarray:
 
 
 def choose_farthest(G, sizes, n_clusters, rng) -> np.ndarray:
-    """A random group, then always the one highest in all lists of those farthest from a seed."""
+    """A random group, then always the one that ranks highest among the farthest from every seed."""
     seeds = [rng.choice(len(G))]
     worst_rank = np.zeros(len(G), dtype=np.int64)
     while len(seeds) < n_clusters:

@@ -1,19 +1,19 @@
-"""Mean shift in a learned space: clusters are the peaks of the density, and nobody says how many.
+"""Mean shift in a learned space: clusters are the peaks of the density, however many there are.
 
-    y <- sum_i w(|y - z_i|) z_i / sum_i w(|y - z_i|)     from every row, until it moves no more
+    y <- sum_i w(|y - z_i|) z_i / sum_i w(|y - z_i|)     from every row, until it stops moving
 
 with w = 1 up to the bandwidth h and 0 beyond ("flat"), or w = exp(-2 |y - z_i|^2 / h^2)
-("gaussian": its standard deviation is h / 2, so that both look about as far). Peaks nearer than h
-to a denser one are merged into it, and each row belongs to the nearest peak left.
+("gaussian": its standard deviation is h / 2, so that both reach about as far). Peaks nearer than h
+to a denser one are merged into it, and each row belongs to the nearest remaining peak.
 
-The bandwidth is where the answers come in: must-linked rows should fall together. As in anand2014
-their distances are turned into a number of neighbors, because distances alone say nothing of the
-rows nobody was asked about: for every must-link we count the rows no farther than it from either
+The answers determine the bandwidth: must-linked rows should end up together. As in anand2014, their
+distances are turned into a number of neighbors, because distances alone say nothing about rows
+without answers: for every must-link we count the rows no farther from either end than the other
 end, take the median k of the counts, and h is the mean distance from a row to its k-th nearest
-(itself the first).
+(itself being the first).
 References: comaniciu2002; anand2014 for the idea of the bandwidth. The median and the mean, and
-one h for all rows, are our choice: their exact rule could not be checked. We work on rows Z with
-Z Z' = K instead of on K, which is the same.
+one h for all rows, are our choice: we could not check the paper's exact rule. We work on rows Z
+with Z Z' = K instead of on K, which is the same.
 """
 
 import warnings
@@ -32,37 +32,37 @@ from likewise.numerics.psd import positive_part
 from likewise.numerics.rows import validate_rows
 
 SETTLED = 1e-3  # a climb ends when it moves less than this share of the bandwidth
-SAME_PLACE = 1e-6  # climbs that come this near, in bandwidths, are one from there on
-ON_THE_RIM = 1e-7  # rows at the bandwidth itself are in, whatever the rounding
+SAME_PLACE = 1e-6  # climbs that come this close, in bandwidths, continue as one
+ON_THE_RIM = 1e-7  # rows exactly at the bandwidth are included, whatever the rounding
 SMALLEST = 1e-6  # bandwidth, in spreads of the data: duplicates alone would make it 0
 MAX_DRAWN = 500  # rows and must-links that the bandwidth is estimated from
-DEFAULT_SHARE = 0.3  # of the rows are neighbors, where no must-link says: as in scikit-learn
+DEFAULT_SHARE = 0.3  # of the rows are neighbors, if there are no must-links: as in scikit-learn
 
 
 class KernelMeanShift(ClusterMixin, BaseEstimator):
-    """Find clusters as the peaks of the density in a learned space, without saying how many.
+    """Find clusters as the peaks of the density in a learned space, without giving their number.
 
-    Must-linked rows set the bandwidth; they are not forced together. Use it on a learned space: in
-    many raw features, where all distances are alike, it finds one peak or one a row. With n rows
-    and s starts a round takes n times s distances.
+    Must-linked rows set the bandwidth; they are not forced together. Use it on a learned space:
+    with many raw features, where all distances are similar, it finds one peak in all or one per
+    row. With n rows and s starts, a round takes n times s distances.
 
     Parameters
     ----------
     bandwidth : float, default=None
-        How far a climb looks. Raising it gives fewer clusters. None: from the must-links; without
-        any, that of scikit-learn's `estimate_bandwidth`.
+        How far a climb looks. Raising it gives fewer clusters. None takes it from the must-links,
+        or, without any, from scikit-learn's `estimate_bandwidth`.
     kernel : {"linear", "precomputed"}, default="linear"
-        "linear": X has rows in a Euclidean space, as every learner's `transform` gives them.
+        "linear": X has rows in a Euclidean space, such as every learner's `transform` returns.
         "precomputed": X is the kernel (n, n), and is factored first.
     profile : {"flat", "gaussian"}, default="flat"
-        Rows within the bandwidth count alike, or the less the farther.
+        Rows within the bandwidth count equally, or less the farther away they are.
     n_starts : int, default=None
-        Climb from this many rows, drawn at random. None: from all. Lowering it is faster, and
-        small clusters may be missed.
+        Climb from this many rows, drawn at random; None from all. Lowering it is faster, and may
+        miss small clusters.
     max_iter : int, default=300
-        Rounds at most.
+        Maximum number of rounds.
     random_state : int, RandomState or None, default=None
-        Draws the starts, and the rows that the bandwidth is estimated from above 500.
+        Draws the starts and, with more than 500 rows, those that the bandwidth is estimated from.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class KernelMeanShift(ClusterMixin, BaseEstimator):
         The peaks, densest first; for a precomputed kernel in the coordinates Z with Z Z' = K.
     bandwidth_ : float
     negative_share_ : float
-        Of a precomputed kernel: the share of its spectrum that was negative, and dropped.
+        For a precomputed kernel, the share of its spectrum that was negative and was dropped.
     n_iter_ : int
     violated_ : ndarray of int
         Positions of the pairs that the clusters violate, in the order of ``constraints.answers()``.
@@ -160,7 +160,7 @@ class KernelMeanShift(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features), or (n_rows, n_samples) if precomputed
-            Precomputed: kernel values with the rows of the fit.
+            Precomputed: kernel values with the rows of ``fit``.
 
         Returns
         -------
@@ -195,14 +195,14 @@ class KernelMeanShift(ClusterMixin, BaseEstimator):
 
 
 def must_link_bandwidth(Z, must_link, weights, rng) -> float:
-    """Bandwidth at which must-linked rows fall together; without any, that of scikit-learn.
+    """Bandwidth at which must-linked rows end up together; without any, that of scikit-learn.
 
     Parameters
     ----------
     Z : ndarray of shape (n, d)
     must_link : ndarray of shape (m, 2)
     weights : ndarray of shape (m,)
-        How much each must-link counts in the median; those of weight 0 do not.
+        Weight of each must-link in the median; those of weight 0 do not count.
     rng : RandomState
 
     Returns
@@ -235,7 +235,7 @@ def rows_within(Z, pairs) -> np.ndarray:
 def shift_to_peaks(Z, starts, bandwidth: float, *, profile: str, max_iter: int):
     """Shift each start to the mean around it until it stays: peaks, rounds, whether all ended.
 
-    Climbs that meet go on as one, so there may be fewer peaks than starts.
+    Climbs that meet continue as one, so there may be fewer peaks than starts.
     """
     grain = SAME_PLACE * bandwidth
     places = np.unique(starts, axis=0)

@@ -2,8 +2,8 @@
 
     min over sets M of k columns   sum_s  min_{c in M} costs[s, c]
 
-`swap_medoids` replaces one column after another while that pays. With near_s and second_s the costs
-of a row's two cheapest medoids, putting column c in the place of medoid r changes the sum by
+`swap_medoids` replaces one column after another while that helps. With near_s and second_s the
+costs of a row's two cheapest medoids, replacing medoid r by column c changes the sum by
 
     sum_s min(c_s, near_s) - near_s   +   sum_{s at r} min(c_s, second_s) - min(c_s, near_s)
 
@@ -13,9 +13,9 @@ so one pass over the matrix prices all swaps. `exact_medoids` is the mixed-integ
                                         x_sc + x_tc <= y_c  for rows s, t kept apart,  x and y in
                                         {0, 1}
 
-A row may be one point or several that must go together, with their costs added. `owners` then says
-which row each column belongs to, and a chosen column's row goes to it: the medoid lies in its own
-cluster.
+A row may be one point or several that must go together, with their costs added. `owners` then has
+the row that each column belongs to, and the row of a chosen column goes to it: the medoid lies in
+its own cluster.
 References: schubert2021 (the swaps, eager by blocks of columns); randel2021, (12)-(19) (the
 program). We differ from the latter in that a medoid lies in its cluster, as its text says and its
 equations do not, and in its cannot-links, x_sc + x_tc <= 1 there: the same partitions, a better
@@ -73,10 +73,10 @@ def swap_medoids(costs, medoids, *, owners=None, max_iter: int = 100) -> Medoids
     medoids : array-like of shape (k,)
         Columns to start from, all different and, with `owners`, of different rows.
     owners : ndarray of shape (n,), default=None
-        The row each column belongs to; it goes there when the column is chosen. None: any row may
-        go anywhere.
+        The row each column belongs to; it goes there if the column is chosen. None: any row may go
+        anywhere.
     max_iter : int, default=100
-        Passes over the columns at most; two to five are usual.
+        Maximum number of passes over the columns; two to five are usual.
 
     Returns
     -------
@@ -175,16 +175,16 @@ def exact_medoids(
         What each row pays at each column. Hundreds of rows and columns are practical.
     n_clusters : int
     owners : ndarray of shape (n,), default=None
-        The row each column belongs to; it goes there when the column is chosen. None: any row may
-        go anywhere.
+        The row each column belongs to; it goes there if the column is chosen. None: any row may go
+        anywhere.
     apart : ndarray of shape (q, 2), default=None
         Rows that may not share a column.
     time_limit : float, default=None
-        Seconds after which the best found so far is returned, with converged=False; None waits for
-        the proof.
+        Seconds after which the best solution so far is returned, with converged=False; None waits
+        for the proof.
     start : Medoids, default=None
-        A solution known already, returned when nothing better is found in time. It sets the scale
-        of the costs.
+        A known solution, returned if nothing better is found in time. It sets the scale of the
+        costs.
 
     Returns
     -------
@@ -271,11 +271,11 @@ def program(n_rows, n_columns, n_clusters, owners, apart) -> list[LinearConstrai
 
 
 def keep_apart(costs, start: Medoids, rivals, *, owners, max_iter: int = 100) -> Medoids:
-    """Break as few cannot-links as single moves and trades manage, and among those cost the least.
+    """Violate as few cannot-links as single moves and trades can, then at the least cost.
 
     `rivals` (m, m) sparse and symmetric holds the weight of the cannot-links between two rows. Rows
-    that own a medoid stay with it. Then each medoid moves to the best column of its cluster, and so
-    on while that helps.
+    that own a medoid stay with it. Then each medoid moves to the best column of its cluster, and
+    this is repeated while it helps.
     """
     n_rows, n_medoids = len(costs), len(start.medoids)
     rows = np.arange(n_rows)

@@ -1,8 +1,8 @@
 """Memberships over a graph: walks from known groups, and clusters from pairs that are spread too.
 
-The problems stand in propagation.py; here they are solved, by conjugate gradients over the sparse
+propagation.py states the problems; they are solved here, by conjugate gradients over the sparse
 graph: F for Y (`spread_over`), and B, A and its leading eigenvectors (`spread_pairs`,
-`cluster_by_pairs`) where answers do not tell all groups apart.
+`cluster_by_pairs`) if answers do not keep all groups apart.
 Reference: zhou2004, zhu2003, lu2013, as there.
 """
 
@@ -26,7 +26,7 @@ from likewise.kernels import (
 from likewise.numerics.conjugate_gradients import SolvedSystem, solve_columns
 
 PAIR_ALPHA = 0.8  # how far pairs spread: lu2013 uses it on all its data
-STRENGTH = 2.0  # of spread pairs beside W; with 200 pairs on seven sets ARI .744, with 1 .728
+STRENGTH = 2.0  # of spread pairs relative to W; with 200 pairs on seven sets ARI .744, with 1 .728
 CLUSTER_ALPHA = 0.5  # a row that has a cluster is mostly its own evidence
 CORE_ROWS = 2000  # that clusters from pairs are found on: A is dense
 ROUNDING = 100  # times tol: what a walk that is solved for is surely above
@@ -133,7 +133,7 @@ def spread_over(S: csr_array, Y: np.ndarray, *, alpha: float, tol: float) -> Spr
 def share_walks(S: csr_array, F: np.ndarray, *, alpha: float, tol: float) -> np.ndarray:
     """Rows of walks F (n, k) divided by their sums; 0 where no walk comes.
 
-    Walks so long that what is left of them is rounding begin anew where the shorter ones ended.
+    Walks so long that only rounding is left of them start again where the shorter ones ended.
     """
     memberships = np.zeros_like(F)
     is_reached = np.zeros(len(F), dtype=bool)
@@ -150,7 +150,7 @@ def share_walks(S: csr_array, F: np.ndarray, *, alpha: float, tol: float) -> np.
 def spread_memberships(
     W: csr_array, groups: np.ndarray, n_groups: int, *, alpha: float, tol: float
 ) -> np.ndarray:
-    """Memberships (n, k) over a graph from known groups (n,), -1 for unknown; 0 out of reach."""
+    """Memberships (n, k) over a graph from known groups (n,), -1 for unknown; 0 if not reached."""
     Y = one_hot(groups, n_groups)
     S, _ = normalized_adjacency(W)
     return spread_over(S, Y / np.maximum(Y.sum(axis=0), 1), alpha=alpha, tol=tol).memberships
@@ -181,7 +181,7 @@ def cluster_by_pairs(
 
 
 def spread_pairs(W: csr_array, known: Known, *, tol: float) -> np.ndarray:
-    """What pairs say about every two rows (n, n): 1 alike, -1 apart at most, 0 nothing."""
+    """What pairs say about every two rows (n, n): from 1, together, to -1, apart; 0 nothing."""
     sizes = known.sizes
     members = one_hot(known.components, known.n_components) / np.sqrt(np.maximum(sizes, 1))
     B = solve_walks(normalized_adjacency(W)[0], members, alpha=PAIR_ALPHA, tol=tol).X
@@ -208,9 +208,9 @@ def core_rows(known: Known, rng) -> np.ndarray:
 def add_clusters(
     groups: np.ndarray, clusters: np.ndarray, n_groups: int, n_clusters: int
 ) -> np.ndarray:
-    """Known groups (n,), and where none is known the clusters that stand for no group.
+    """Known groups (n,), and elsewhere the clusters that match no group.
 
-    Each group stands for the cluster that has most of its rows, no two for the same.
+    Each group is matched to the cluster that has most of its rows, no two to the same one.
     """
     both = (groups >= 0) & (clusters >= 0)
     shared = one_hot(groups[both], n_groups).T @ one_hot(clusters[both], n_clusters)

@@ -1,19 +1,19 @@
-"""MPCK-Means: clusters, and the metric in which they are round, from rows and pairs.
+"""MPCK-Means: clusters, and the metric under which they are round, from rows and pairs.
 
     min  sum_i ||x_i - mu_h||^2_h - log det A_h                                     h = l_i
        + sum_{must-links (i, j)}   w_ij [l_i != l_j] (||x_i - x_j||^2_h + ||x_i - x_j||^2_g) / 2
        + sum_{cannot-links (i, j)} w_ij [l_i = l_j] (||v_h||^2_h - ||x_i - x_j||^2_h)      g = l_j
        + s sum_h (tr(A_h C) - log det A_h)                                       ||x||^2_h = x'A_h x
 
-Breaking a must-link costs more the farther its rows are, breaking a cannot-link more the closer;
-v_h joins two rows far apart under A_h, C is the covariance of all rows. In turn: labels
-(soft_pairs.py), means, metrics in closed form, v_h. With v_h held, as it is after some steps, no
-step raises the sum.
+Violating a must-link costs more the farther apart its rows are, violating a cannot-link more the
+closer they are; v_h joins two rows far apart under A_h, C is the covariance of all rows. Updated in
+turn: labels (soft_pairs.py), means, metrics in closed form, v_h. With v_h held fixed, as it is
+after some steps, no step raises the sum.
 Reference: bilenko2004. We differ from it in counting every pair once, as given and without those
-it implies; in the last line, s rows more that vary as all rows do, without which the metrics of
+it implies; in the last line, s extra rows that vary as all rows do, without which the metrics of
 small clusters are singular; in v_h, found by walking to the farthest row and back; in eigenvalues
-between two bounds; in starts (center_starts.py), and in choosing among them by the pairs, not the
-sum, which likes clusters that are thin in a direction nobody asked for.
+between two bounds; in starts (center_starts.py), and in choosing among them by the pairs, not by
+the sum, which favors clusters that are thin in an irrelevant direction.
 """
 
 import warnings
@@ -49,44 +49,44 @@ from likewise.numerics.threads import one_thread_if_small
 
 N_HOPS = 2  # steps to the farthest row in one walk
 N_WALKS = 20  # then the farthest rows are held, or labels and prices could chase each other
-MANY_BROKEN = 0.05  # share of the pairs: of right ones hardly any end broken
-A_FEW = 10  # broken pairs that say nothing yet
+MANY_BROKEN = 0.05  # share of the pairs: right pairs are hardly ever violated
+A_FEW = 10  # violated pairs that mean nothing yet
 EIGENVALUE_BOUNDS = 1e-6, 1e6  # of a metric, where the mean variance of the rows is 1
 
 
 class MPCKMeans(ClusterMixin, BaseEstimator):
-    """Learn a metric and cluster by it at once, from the rows and the pairs people named.
+    """Learn a metric and cluster by it at the same time, from the rows and from pairs.
 
-    Use it when the features are in different units, correlated, or partly beside the point; with
-    few rows to a feature take a diagonal metric. Where Euclidean distances fit already,
-    :class:`PCKMeans` is the simpler choice. Do not use it where many answers are wrong: they bend
-    the metric, and the clusters can end worse than without any answers. It warns when it breaks
-    more than one pair in twenty.
+    Use it if the features are in different units, correlated, or partly irrelevant; with few rows
+    per feature, use a diagonal metric. If Euclidean distances already fit, :class:`PCKMeans` is the
+    simpler choice. Do not use it if many answers are wrong: they distort the metric, and the
+    clusters can be worse than without any answers. It warns when it violates more than one pair in
+    twenty.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Clusters to find.
     metric : {"full", "diagonal"}, default="full"
-        A full metric costs ``n_features ** 3`` a step, a diagonal one only weighs the features.
+        A full metric costs ``n_features ** 3`` per step; a diagonal one only weighs the features.
     metric_per_cluster : bool, default=False
-        One metric for each cluster instead of one for all: clusters of different shapes, and as
-        many times more to be learned from the same rows.
+        One metric per cluster instead of one for all: clusters may have different shapes, and there
+        is that much more to learn from the same rows.
     distance : {"euclidean", "cosine"}, default="euclidean"
         "cosine" scales every row to length 1 first.
     C : float, default=0.3
-        Price of a pair, times the weight of its answer; the paper has 1. Raising it breaks fewer
-        pairs; lower it when many answers may be wrong.
+        Price of a pair, times the weight of its answer; the paper has 1. Raising it violates fewer
+        pairs; lower it if many answers may be wrong.
     shrinkage : float, default=0.03
-        Share of rows added to every metric's scatter that vary as the whole data do. Raising it
-        takes the metrics towards the inverse covariance of the data; 0 is the paper's.
+        Share of extra rows, which vary as the whole data do, added to every metric's scatter.
+        Raising it moves the metrics toward the inverse covariance of the data; 0 is the paper's.
     n_init : int, default=10
-        Starts; kept is the one whose centers and metrics by themselves break the fewest pairs, and
-        of several the one with the least objective.
+        Starts; the one whose centers and metrics by themselves violate the fewest pairs is kept,
+        and of several such the one with the least objective.
     max_iter : int, default=100
         Steps of one start.
     tol : float, default=1e-5
-        A start ends when a step changes the objective by less than this a row and feature.
+        A start ends when a step changes the objective by less than this per row and feature.
     random_state : int, RandomState instance or None, default=None
         Draws the starts.
 
@@ -99,9 +99,9 @@ class MPCKMeans(ClusterMixin, BaseEstimator):
         Full metrics or the diagonals of diagonal ones; one for all clusters or one for each.
     objective_ : ndarray of shape (n_iter,)
         The objective after every step of the start that was kept. In the first 20 steps it may
-        rise, when rows farther apart are found, which makes cannot-links dearer.
+        rise when rows farther apart are found, which makes cannot-links cost more.
     violated_ : ndarray of int
-        Positions of the answers that the clusters break.
+        Positions of the pairs that the clusters violate, in the order of ``constraints.answers()``.
     conflicts_ : ndarray of int
         Positions of the cannot-links that contradict a path of must-links.
     n_iter_ : int
@@ -333,7 +333,7 @@ class Far(NamedTuple):
 def walk_far(
     rows: np.ndarray, own: np.ndarray, far: Far, metrics: np.ndarray, cannot_diffs: np.ndarray
 ) -> Far:
-    """The farthest rows under each metric, or nearly: there and back from the last walk's end.
+    """The farthest rows under each metric, or nearly: found from the end of the last walk.
 
     Never shorter than a cannot-link, so that none has a negative price.
     """
@@ -393,7 +393,7 @@ def broken_scatter(
 
 @one_thread_if_small(lambda rows, *_: rows.size)
 def nearest(rows: np.ndarray, centers: np.ndarray, metrics: np.ndarray) -> np.ndarray:
-    """The cheapest cluster for each row when no pair has a say, (n,)."""
+    """The cheapest cluster for each row regardless of pairs, (n,)."""
     sq_dists = sq_to_centers(rows, sq_lengths(rows, metrics), centers, metrics)
     return np.argmin(sq_dists - log_dets(metrics), axis=1)
 

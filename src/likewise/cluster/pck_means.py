@@ -1,13 +1,13 @@
-"""PCK-Means: k-means with a price for every pair it breaks.
+"""PCK-Means: k-means with a price for every pair it violates.
 
     min  1/2 sum_i ||x_i - mu_{l_i}||^2 + sum_{must-links (i, j)}   w_ij [l_i != l_j]
                                         + sum_{cannot-links (i, j)} w_ij [l_i = l_j]
 
-Solved downhill: labels given the centers (soft_pairs.py), centers as means, in turn; the sum never
-rises. Answers may contradict each other: the heavier side wins.
+Solved by descent: labels given the centers (soft_pairs.py) and centers as means, in turn; the sum
+never rises. Answers may contradict each other: the side with more weight wins.
 Reference: basu2004. We differ from it in the unit of the price, half the mean squared distance of
 the rows to their mean, so that clusters do not depend on the unit of the data (``relative=False``
-is the paper's); in moving must-linked groups as a whole, too, where one row after the other gets
+is the paper's); in also moving must-linked groups as a whole, since moving one row at a time gets
 stuck; in pairs counted as given, without those that they imply; and in starts (center_starts.py).
 """
 
@@ -41,24 +41,24 @@ from likewise.numerics.threads import one_thread_if_small
 
 
 class PCKMeans(ClusterMixin, BaseEstimator):
-    """Cluster near to the pairs people named, where the data do not object too much.
+    """Cluster so that most pairs are satisfied, unless the data contradict them too strongly.
 
-    Use it when some answers may be wrong. When all are sure, :class:`COPKMeans` keeps every one.
+    Use it if some answers may be wrong. If all are certain, :class:`COPKMeans` keeps every one.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Clusters to find.
     C : float, default=0.5
-        Price of breaking a pair, times the weight of its answer. 0 is plain k-means; raising it
-        breaks fewer pairs. Lower it when many answers may be wrong, raise it when few are.
+        Price of violating a pair, times the weight of its answer. 0 is plain k-means; raising it
+        violates fewer pairs. Lower it if many answers may be wrong, raise it if few are.
     relative : bool, default=True
-        The price is in units of what a row at the mean squared distance from the mean of all rows
-        costs in one cluster. False takes ``C`` as it is, as the paper does: then rows in
-        other units give other clusters.
+        Whether the price is in units of what a row at the mean squared distance from the mean of
+        all rows costs in one cluster. False takes ``C`` as an absolute price, as the paper does:
+        then clusters depend on the unit of the rows.
     init : "k-means++" or array-like of shape (n_clusters, n_features), default="k-means++"
-        Centers to start from, once; or ``n_init`` starts of its own, the first made of must-linked
-        groups, the others by k-means++.
+        The centers of a single start; or "k-means++" for ``n_init`` starts, the first made of
+        must-linked groups, the others by k-means++.
     n_init : int, default=5
         Starts; the one with the least objective is kept. Raising it finds better clusters and takes
         longer.
@@ -79,7 +79,7 @@ class PCKMeans(ClusterMixin, BaseEstimator):
     objective_ : ndarray of shape (n_iter,)
         The objective after every step of the start that was kept; it never rises.
     violated_ : ndarray of int
-        Positions of the answers that the clusters break.
+        Positions of the pairs that the clusters violate, in the order of ``constraints.answers()``.
     conflicts_ : ndarray of int
         Positions of the cannot-links that contradict a path of must-links.
     n_iter_ : int
@@ -89,7 +89,7 @@ class PCKMeans(ClusterMixin, BaseEstimator):
     See Also
     --------
     COPKMeans : Keeps every pair.
-    MPCKMeans : Learns a metric besides.
+    MPCKMeans : Also learns a metric.
 
     References
     ----------

@@ -2,12 +2,12 @@
 
     F = inv(I - alpha S) Y,   S = D^-1/2 W D^-1/2,   memberships = rows of F divided by their sums
 
-W is the graph of nearest rows in units of the local density. Where answers tell apart all groups
-that they refer to (labels do), Y[i, g] = 1 / (known rows of group g) in its known rows, and 0 in
-all others. F adds up all walks that begin at known rows, each step counted alpha times.
+W is the graph of nearest rows in units of the local density. If answers keep apart all groups that
+they refer to (labels do), Y[i, g] = 1 / (known rows of group g) in its known rows, and 0 in all
+others. F adds up all walks that start at known rows, where each step counts alpha times.
 
-Where they do not (pairs drawn at random leave most groups unrelated), or where there are not as
-many groups as clusters, clusters come from the pairs, which are spread over the graph too:
+If they do not (random pairs leave most groups unrelated), or if there are fewer groups than
+clusters, clusters come from the pairs, which are spread over the graph too:
 
     B = inv(I - .8 S) C,    C[i, c] = 1 / sqrt(rows of component c) for its rows
     A = W + 2 B Z B' / max |B Z B'|,  Z[c, c] = 1 for must-linked rows,  Z[c, d] = -1 for c, d apart
@@ -20,7 +20,7 @@ Solved by conjugate gradients over the sparse graph. A new row takes the members
 rows by the weights of `interpolation_weights`, which return the memberships of the rows of fit.
 Reference: zhou2004 for F, zhu2003 for dividing by the known rows, lu2013 for spreading pairs. We
 differ from lu2013 in adding the spread pairs with their signs, in absolute row sums, and in how a
-component of must-links counts: by the root of its rows, however many pairs made it.
+component of must-links counts: by the root of the number of its rows, not by its pairs.
 """
 
 import warnings
@@ -54,37 +54,38 @@ class GraphPropagation(ClusterMixin, BaseEstimator):
     """Spread the groups that a few answers name over the graph of nearest rows.
 
     Use it with few answers: labels of 10 to 100 rows (``Constraints.from_partial_labels``), or
-    pairs. It follows the dense regions of the features as they are; where classes do not, learn a
-    space first (``SKLR``, ``ITML``) and propagate in that one.
+    pairs. It follows the dense regions of the features; if classes do not, learn a space first
+    (``SKLR``, ``ITML``) and propagate in that space.
 
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
         Clusters to find. With more clusters than groups in the answers, the others come from the
         data; with fewer, the most similar groups share a cluster. "auto" takes the number of groups
-        where answers tell all of them apart, and looks for a number in the data otherwise.
+        if answers keep all of them apart, and otherwise chooses a number from the data.
     n_neighbors : int, default=10
-        Of the graph, and of new rows. Raising it smooths, and joins regions that are apart.
+        Neighbors in the graph, and of new rows. Raising it smooths, and joins separate regions.
     alpha : float, default=0.98
-        What a step over the graph keeps, between 0 and 1. Raising it lets far known rows count
-        more.
+        Share that a step over the graph keeps, between 0 and 1. Raising it gives more weight to
+        known rows that are far away.
     n_landmarks : int, default=10_000
-        With more rows than this, the graph has so many: all that answers refer to, and a uniform
-        draw of the others; all other rows are then treated like new rows. Raising it follows finer
-        structure; neighbors take time in its square, and a saved model holds these rows.
+        Maximum number of rows in the graph. With more rows, it contains all that answers refer to
+        and a uniform sample of the others; the rest are treated like new rows. Raising it follows
+        finer structure; finding neighbors takes time in its square, and a saved model contains
+        these rows.
     n_init : int, default=10
-        Starts of k-means, where clusters come from pairs or data. Raising it takes longer.
+        Starts of k-means, if clusters come from pairs or data. Raising it takes longer.
     tol : float, default=1e-12
-        Relative residual that the linear system is solved to. Raising it saves time, and rows
-        that only long walks reach take their memberships from the nearest others instead.
+        Relative residual to which the linear system is solved. Raising it saves time, and rows that
+        only long walks reach take their memberships from the nearest other rows instead.
     random_state : int, RandomState or None, default=None
         Draws the landmarks and the starts of k-means.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        The largest membership of each row. First the groups that answers name, in the order of
-        their first rows, then the other clusters, in that order too.
+        The cluster with the largest membership of each row. The groups that answers name come
+        first, in the order of their first rows, then the other clusters in the same order.
     memberships_ : ndarray of shape (n_samples, n_clusters)
         Share of each cluster in each row; every row sums to 1. Known rows of a group have 1 there;
         must-linked rows have the same.
@@ -109,8 +110,8 @@ class GraphPropagation(ClusterMixin, BaseEstimator):
 
     Notes
     -----
-    Two components of must-links are different groups only when cannot-links say so. Weights of
-    answers are not used, but an answer of weight 0 is left out.
+    Two components of must-links are different groups only if cannot-links say so. Weights of
+    answers are not used, except that an answer of weight 0 is left out.
 
     References
     ----------

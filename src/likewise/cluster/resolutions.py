@@ -1,7 +1,7 @@
 """Several numbers of clusters from one space, and the tree that joins the finest of them.
 
-Each number of clusters has its own k-means: the coarse clusters need not be unions of fine ones. On
-top of the finest stands a tree of its centers. Each join is the one that raises the k-means error
+Each number of clusters has its own k-means: coarse clusters need not be unions of fine ones. The
+centers of the finest are joined into a tree. Each join is the one that raises the k-means error
 least,
 
     s_a s_b / (s_a + s_b) |c_a - c_b|^2,    s the rows in a cluster and c its center
@@ -66,7 +66,7 @@ def resolutions(Z, n_clusters=(2, 3, 5, 8), *, n_init=10, random_state=None) -> 
     Z : array-like of shape (n_samples, n_features)
         Rows in the space: ``transform(X)`` of any learner.
     n_clusters : sequence of int, default=(2, 3, 5, 8)
-        Numbers of clusters; the largest is the foot of the tree.
+        Numbers of clusters; the tree is built on the largest.
     n_init : int, default=10
         Starts of each k-means. Raising it takes longer and finds better clusters.
     random_state : int, RandomState or None, default=None

@@ -1,12 +1,12 @@
-"""Labels of little cost when pairs of rows have a say: what PCK-Means and MPCK-Means share.
+"""Labels of low cost where pairs of rows have prices: what PCK-Means and MPCK-Means share.
 
     sum_i unary[i, l_i] + sum_{must-links p = (i, j)}  [l_i != l_j] (price[p, l_i] + price[p, l_j])
                         + sum_{cannot-links p = (i, j)} [l_i = l_j] price[p, l_i]
 
-Finding the least is NP-hard. We go downhill: every must-linked group moves as a whole to where it
-costs least, then every row of such a group alone. Moves that no pair joins are made at once, so a
-sweep is a few array operations and not a loop over rows; rows that no pair names just take their
-least cost. No step ever raises the sum.
+Finding the minimum is NP-hard. We descend: every must-linked group moves as a whole to where it
+costs least, then every row of such a group alone. Moves that no pair connects are made at once, so
+a sweep is a few array operations and not a loop over rows; rows without pairs just take their least
+cost. No step ever raises the sum.
 """
 
 from typing import NamedTuple
