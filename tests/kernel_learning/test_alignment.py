@@ -104,7 +104,7 @@ def test_scaling_a_kernel_changes_nothing():
 def test_pairs_no_kernel_agrees_with_are_announced_and_all_count_alike():
     X = np.array([[0.0], [1.0], [10.0], [11.0]])
     wrong = Constraints(4, must_link=[(0, 3), (1, 2)], cannot_link=[(0, 1), (2, 3)])
-    with pytest.warns(UserWarning, match="No kernel has must-links more alike"):
+    with pytest.warns(UserWarning, match="No kernel has must-links more similar"):
         space = KernelAlignment().fit(X, constraints=wrong)
     assert_allclose(space.weights_, 1 / 3)
 

@@ -3,9 +3,9 @@
     K = sum_k mu_k K_k,     mu = argmin over mu >= 0 of  mu' S mu - 2 a' mu
     a_k = sum over pairs of T_ij (K_k)_ij,    S_kl = <K_k, K_l>
 
-Every K_k is centered and has trace 1 first. The minimum has, up to scale, the largest alignment
-a' mu / sqrt(mu' S mu) between K and the pairs that any nonnegative mix has; it is a nonnegative
-least-squares problem of as many unknowns as there are kernels. In the end mu sums to 1.
+Every K_k is first centered and scaled to trace 1. Up to scale, the minimum has the largest
+alignment a' mu / sqrt(mu' S mu) with the pairs of all nonnegative mixes; it is a nonnegative
+least-squares problem with one unknown per kernel. At the end mu is scaled to sum 1.
 Reference: cristianini2001 and lanckriet2004, as the baseline MPK of hoi2007, which names linear,
 polynomial and RBF kernels but no degree and no width: we take 2 and the median distance.
 """
@@ -32,10 +32,10 @@ SETTINGS: dict[str, dict] = {"polynomial": {"degree": 2}, "rbf": {"bandwidth": "
 
 
 class KernelAlignment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Learn how much each of a few kernels counts, from must-link and cannot-link pairs.
+    """Learn weights for a few kernels from must-link and cannot-link pairs.
 
-    A handful of weights is all it learns: a few pairs are enough, and many do not make it better.
-    Where the right kernel is not a mix of the given ones, use ``SKLR`` or ``NPK``.
+    It learns only a handful of weights: a few pairs are enough, and more do not make it better.
+    If the right kernel is not a mix of the given ones, use ``SKLR`` or ``NPK``.
 
     Parameters
     ----------
@@ -43,19 +43,19 @@ class KernelAlignment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Kernels to mix, by name ("linear", "polynomial" of degree 2, "rbf" with the median distance
         as its width, "gaussian", "cosine") or as functions of two sets of rows.
     n_landmarks : int or None, default=None
-        Rows that stand for all; None takes all up to 2,000 rows and 1,000 beyond. Raising it comes
-        nearer to the full kernels.
+        Rows that represent all others; None takes all rows up to 2,000, and 1,000 if there are
+        more. Raising it comes closer to the full kernels.
     random_state : int, RandomState instance or None, default=None
         Draws the landmarks.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_kernels,)
-        What each kernel counts, summing to 1.
+        The weight of each kernel; they sum to 1.
     alignment_ : float
         Cosine between the mix and the pairs, 0 without pairs.
     map_ : ChainedMap
-        ``transform`` for any rows: through the landmarks, then about their mean.
+        ``transform`` for any rows: through the landmarks, then centered at their mean.
     violated_ : ndarray of int
         Positions of the must-links farther apart and the cannot-links closer than landmarks are on
         average.
@@ -98,7 +98,7 @@ class KernelAlignment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         y : None
             Ignored; it is here for scikit-learn.
         constraints : Constraints, default=None
-            Its must-links and cannot-links are used. Without any, all kernels count alike.
+            Its must-links and cannot-links are used. Without any, all kernels count equally.
 
         Returns
         -------
@@ -134,7 +134,7 @@ class KernelAlignment(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             self.alignment_ /= np.sqrt(np.square(merged.weights).sum())
             if not (agreements > 0).any():
                 warnings.warn(
-                    "No kernel has must-links more alike than cannot-links: all count the same. "
+                    "No kernel has must-links more similar than cannot-links; all count equally. "
                     "Name other kernels, or use NPK.",
                     UserWarning,
                 )
@@ -179,7 +179,7 @@ class WeightedKernels:
 
 
 def named_kernel(kernel, X) -> Callable:
-    """A kernel by name, with the settings that the baseline has, or a function as it is."""
+    """A kernel by name, with the baseline's settings, or a function unchanged."""
     settings = SETTINGS.get(kernel, {}) if isinstance(kernel, str) else {}
     return kernel_function(kernel, X, **settings)
 
@@ -203,9 +203,9 @@ def pair_agreement(kernel: Callable, X, landmarks, mean: float, merged: MergedPa
 
 
 def align(inner: np.ndarray, agreements: np.ndarray) -> tuple[np.ndarray, float]:
-    """Weights (k,) >= 0 that sum to 1 and have the largest agreement for their length; and that.
+    """Weights (k,) >= 0 of sum 1 with the largest agreement for their length, and the agreement.
 
-    Where nothing agrees, all weigh the same.
+    If no kernel agrees with the pairs, all have the same weight.
     """
     uniform = np.full(len(agreements), 1 / len(agreements))
     values, vectors = eigh(inner)

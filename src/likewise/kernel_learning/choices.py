@@ -1,15 +1,15 @@
-"""ChoiceKernel: learn a kernel from people's answers, which are choices that they make by chance.
+"""ChoiceKernel: learn a kernel from people's answers, modeled as random choices.
 
     min_K  D(K, K0) + C sum_c w_c -log P_K(answer c)
 
-    P_K: a softmax over the squared distances between which the answer chose (softmax.py)
+    P_K: a softmax over the squared distances that the answer chose between (softmax.py)
 
 D is the log-det divergence. K0 is taken in units of its mean squared distance times the sharpness,
-which says how sure the start is of every choice. Strength and sharpness are chosen by held-out
-answers, and so is how far to trust each annotator (softmax_search.py).
+which is how certain the start is about every choice. Strength and sharpness are chosen by held-out
+answers, and so is the trust in each annotator (softmax_search.py).
 Reference: amid2015 for the divergence, tamuz2011 and vandermaaten2012 for the choice, dawid1979 for
-annotators. We differ from them in a convex problem around a start. Where people disagree, a choice
-with chances predicts their answers and a margin (`SKLR`) does not.
+annotators. We differ from them in solving a convex problem around a start. If people disagree, a
+random choice predicts their answers, and a margin (`SKLR`) does not.
 """
 
 import warnings
@@ -31,11 +31,11 @@ from likewise.maps import by_map
 
 
 class ChoiceKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Learn a kernel from the choices of people, who disagree.
+    """Learn a kernel from the choices of people, who may disagree.
 
-    An answer is a choice that people make by chance, the nearer the likelier. Use it when answers
-    come from people, when you want to know how sure to be of an answer (``choice_chances``), or
-    whom to trust. Answers drawn from labels do not disagree, and there ``SKLR`` clusters better.
+    An answer is modeled as a random choice, where the nearer option is more likely. Use it if
+    answers come from people, and to find out how certain an answer is (``choice_chances``) or whom
+    to trust. Answers drawn from labels do not disagree; for those, ``SKLR`` clusters better.
 
     Parameters
     ----------
@@ -43,23 +43,24 @@ class ChoiceKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             "precomputed"} or callable, default="gaussian"
         The kernel to start from, as for ``SKLR``.
     C : float or None, default=None
-        How much unlikely answers cost beside moving the kernel. Raising it follows the answers more
-        closely. None chooses by held-out answers, and takes 0.25 when under 20 can be held out.
+        How much unlikely answers cost, relative to moving the kernel. Raising it follows the
+        answers more closely. None chooses by held-out answers, and takes 0.25 if fewer than 20 can
+        be held out.
     sharpness : float or None, default=None
-        How sure the start is of people's choices: its mean squared distance, in log-odds. Raising
-        it makes the start harder to move. None chooses by held-out answers, or takes 2.
+        How certain the start is about people's choices: its mean squared distance, in log-odds.
+        Raising it makes the start harder to move. None chooses by held-out answers, or takes 2.
     annotator_noise : bool, default=False
-        Learn how reliable each annotator is, and trust answers accordingly. Takes some ten fits.
+        Learn how reliable each annotator is, and weigh answers accordingly. Takes about ten fits.
     n_components : float in (0, 1] or int, default=0.99
-        Share of the starting kernel's trace that is kept, or how many directions of it. Raising it
-        keeps finer directions and costs time.
+        Share of the starting kernel's trace that is kept, or the number of its directions. Raising
+        it keeps finer directions and takes longer.
     n_landmarks : int or None, default=None
-        Rows that stand for all in the starting kernel. None takes all up to 2,000 rows and 1,000
-        beyond.
+        Rows that represent all others in the starting kernel. None takes all rows up to 2,000, and
+        1,000 if there are more.
     tol : float, default=1e-4
         Stop at this relative duality gap. Raising it stops earlier.
     max_iter : int, default=500
-        Most steps.
+        Maximum number of steps.
     random_state : int, RandomState instance or None, default=None
         Draws landmarks and the answers held out to choose by.
 
@@ -72,23 +73,23 @@ class ChoiceKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     choice_scale_ : float
         Squared distances in the learned space times this are log-odds of choices.
     threshold_ : float
-        Squared distance under which a pair is rather together than not; nan without pairs.
+        Squared distance below which a pair is more likely together than apart; nan without pairs.
     duals_ : ndarray of shape (n_answers,)
         How hard each answer pulls, >= 0, in the order of ``constraints.answers()``.
     violated_ : ndarray of int
-        Positions of the answers that are not the likeliest ones.
+        Positions of the answers that are not the most likely ones.
     C_ : float
-        The strength used; 0 where the answers do not help and the start was left as it was.
+        The strength used; 0 if the answers do not help and the start was left unchanged.
     sharpness_ : float
         The sharpness used.
     held_out_loss_ : float
-        Mean log-loss of the answers held out to choose by; nan where nothing was chosen.
+        Mean log-loss of the answers held out to choose by; nan if nothing was chosen.
     trust_ : ndarray of shape (n_answers,)
         Chance that each answer was meant; all 1 without ``annotator_noise``.
     slips_ : ndarray of int
-        Positions of the answers that are rather slips than meant: trust below 1/2.
+        Positions of the answers that are more likely slips than meant: trust below 1/2.
     annotators_ : ndarray of str
-        Everybody who gave an answer, "" for all who are not named.
+        Everyone who gave an answer; "" stands for all who are not named.
     reliabilities_ : ndarray of shape (n_annotators,)
         Share of each annotator's answers that were meant; the rest is guessing.
     divergence_ : float
@@ -212,14 +213,14 @@ class ChoiceKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     kernel = by_map.kernel
 
     def choice_chances(self, X, constraints):
-        """How likely people are to answer as they did, or otherwise; for answers not learned from.
+        """How likely people are to give each answer, or another one; also for new answers.
 
         Parameters
         ----------
         X : array-like or CSR of shape (n_samples, n_features)
             The rows that the answers refer to.
         constraints : Constraints
-            Answers, learned from or not; with ``threshold_`` unknown, no pairs.
+            Answers, learned from or not; without pairs if ``threshold_`` is nan.
 
         Returns
         -------
@@ -236,7 +237,7 @@ class ChoiceKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if choices.has_threshold and np.isnan(self.threshold_):
             raise ValueError(
                 "ChoiceKernel was fitted without pairs, so it has no threshold to judge them by. "
-                "Fit it with some, or ask for the chances of triples alone."
+                "Fit it with pairs, or ask for the chances of triples only."
             )
         sq_dists = option_sq_distances(Z, choices, self.threshold_)
         chances = option_chances(self.choice_scale_ * sq_dists)[0]

@@ -25,7 +25,7 @@ N_START = 40  # directions of the inverse of L that are kept where there are no 
 
 
 class GraphKernel(NamedTuple):
-    """A kernel over the rows, K = Y Y', and what is known of the optimum."""
+    """A kernel over the rows, K = Y Y', and what is known about the optimum."""
 
     Y: np.ndarray  # (n, rank)
     duals: np.ndarray  # (n_pairs,), of the merged pairs
@@ -101,7 +101,7 @@ def affinity_graph(X, affinity: str, n_neighbors: int | None) -> csr_array:
 
 
 def start_embedding(W: csr_array, delta: float) -> np.ndarray:
-    """Coordinates (n, q) of the inverse of L, its leading directions: what holds without pairs."""
+    """Coordinates (n, q) of the leading directions of the inverse of L, used without pairs."""
     P, _ = normalized_adjacency(W)
     values, vectors = leading_eigenpairs(P, N_START)
     return vectors / np.sqrt(1 + delta - values)

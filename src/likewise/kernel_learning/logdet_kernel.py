@@ -1,4 +1,4 @@
-"""The kernel nearest to a start, in log-det divergence, that honors relative and pair answers.
+"""The kernel nearest to a start, in log-det divergence, that satisfies triples and pairs.
 
     min_K  D(K, K0) + sum_c loss_c(K),     D(K, K0) = tr(K inv(K0)) - log det(K inv(K0)) - r
 
@@ -7,9 +7,9 @@
     undecided (a, b, c)    d(a, b) = d(a, c) = d(b, c)
     must-link, cannot-link d(a, b) <= near,  d(a, b) >= far
 
-In coordinates Y with K0 = Y Y' the unknown is M with K = Y M Y', from M = I. Nothing but the span
-of the rows that answers speak of is ever changed, so where those are fewer than the coordinates the
-problem is solved in their span, exactly: M = I + B (M_B - I) B'. Its size does not depend on n.
+In coordinates Y with K0 = Y Y' the unknown is M with K = Y M Y', from M = I. Only the span of the
+rows that answers refer to ever changes, so if these are fewer than the coordinates, the problem is
+solved in their span, exactly: M = I + B (M_B - I) B'. Its size does not depend on n.
 
 Solved by sweeps of projections (numerics.logdet_sweeps), whose duals are the answers' pull.
 """
@@ -31,7 +31,7 @@ CHECK_EVERY = 10  # sweeps between looks at the eigenvalues; they cost as much a
 
 
 class AnswerRows(NamedTuple):
-    """Answers as rows of the problem, and which answer each row is of."""
+    """Answers as rows of the problem, and the answer that each row comes from."""
 
     pairs: np.ndarray  # (p, 2)
     sign: np.ndarray  # (p,) +1.0 near, -1.0 far
@@ -53,7 +53,7 @@ class LearnedKernel(NamedTuple):
     collapsed: bool  # the answers contradict each other: hard constraints have no solution
 
     def answer_duals(self, n_answers: int) -> np.ndarray:
-        """How hard each answer pulls: the sizes of its rows' duals together, (n_answers,)."""
+        """How hard each answer pulls: the sum of the sizes of its rows' duals, (n_answers,)."""
         return np.bincount(
             np.concatenate([self.rows.pair_answers, self.rows.triple_answers]),
             weights=np.abs(np.concatenate([self.pair_duals, self.triple_duals])),
@@ -62,7 +62,7 @@ class LearnedKernel(NamedTuple):
 
 
 def problem_rows(constraints: Constraints) -> AnswerRows:
-    """Every answer with a weight, as the rows it stands for."""
+    """Every answer of weight > 0, as rows of the problem."""
     has_weight = constraints.weights > 0
     pairs, sign = constraints.signed_pairs()
     pair_answers = constraints.positions("must_link", "cannot_link")
@@ -192,7 +192,7 @@ def learn_metric(
 def misses_margins(
     Z: np.ndarray, constraints: Constraints, *, margin: float, sq_bounds: tuple, tol: float
 ) -> np.ndarray:
-    """Which answers (n_answers,) are broken by more than a share `tol` in the space of Z."""
+    """Which answers (n_answers,) are violated by more than a share `tol` in the space of Z."""
     rows = problem_rows(constraints)
 
     violated = np.zeros(constraints.n_answers, dtype=bool)
@@ -208,7 +208,7 @@ def misses_margins(
 
 
 def _reduce(Y: np.ndarray, rows: AnswerRows):
-    """The span of the rows that answers speak of, if it is smaller than the whole space."""
+    """The span of the rows that answers refer to, if it is smaller than the whole space."""
     points, places = np.unique(
         np.concatenate([rows.pairs.ravel(), rows.triples.ravel()]), return_inverse=True
     )
@@ -222,7 +222,7 @@ def _reduce(Y: np.ndarray, rows: AnswerRows):
 
 
 def expand(basis: np.ndarray, small: np.ndarray) -> np.ndarray:
-    """The identity (r, r), but for the span of the basis; the same for M and for its root."""
+    """The identity (r, r) outside the span of the basis; the same for M and for its root."""
     return np.eye(len(basis)) + basis @ (small - np.eye(len(small))) @ basis.T
 
 

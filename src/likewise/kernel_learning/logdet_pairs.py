@@ -31,8 +31,8 @@ SKMS_BOUNDS = (0.05, 1.95)  # of squared distances under a Gaussian kernel
 class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Learn a kernel from must-link and cannot-link pairs.
 
-    The kernel form of ``ITML``: use it when the clusters are not convex in the features, or when
-    there is a kernel and no features. With triples too, use ``SKLR``.
+    The kernel form of ``ITML``: use it if the clusters are not convex in the features, or if there
+    is a kernel and no features. If there are also triples, use ``SKLR``.
 
     Parameters
     ----------
@@ -40,20 +40,21 @@ class LogDetPairs(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         The kernel to start from, as for ``SKLR``.
     bounds : {"skms", "percentiles"} or tuple of two floats, default="percentiles"
         Squared kernel distances (near, far), in units of the start's mean squared distance.
-        "percentiles" takes the 5th and 95th over pairs of rows, "skms" the smaller of the 1st and
-        0.05 and the larger of the 99th and 1.95, as they are, which is meant for Gaussian kernels.
+        "percentiles" takes the 5th and 95th over pairs of rows; "skms" takes the smaller of the 1st
+        and 0.05 and the larger of the 99th and 1.95, not in these units but absolute, which is
+        meant for Gaussian kernels.
     C : float, default=1.0
-        How much a pair that misses its bound costs beside moving the kernel; an answer of weight w
-        has C w. Raising it follows the pairs more closely; SKkm takes 100.
+        How much a pair that misses its bound costs, relative to moving the kernel; an answer of
+        weight w has C w. Raising it follows the pairs more closely; SKkm takes 100.
     n_components : float in (0, 1] or int, default=0.99
         Share of the start's trace that is kept; an int keeps that many leading directions (LRK).
     n_landmarks : int or None, default=None
-        Rows that stand for all in the starting kernel; None takes all up to 2,000 rows and 1,000
-        beyond.
+        Rows that represent all others in the starting kernel; None takes all rows up to 2,000, and
+        1,000 if there are more.
     tol : float, default=1e-3
         Stop after a sweep that moves no squared distance by more than this share.
     max_iter : int, default=1000
-        Most sweeps over the pairs.
+        Maximum number of sweeps over the pairs.
     random_state : int, RandomState instance or None, default=None
         Draws landmarks, the pairs for the percentiles and the order of every sweep.
 

@@ -1,4 +1,4 @@
-"""Pairs as a problem over pairs takes them: each once, with the votes for it added up."""
+"""Each pair once, with the weights of its answers added up."""
 
 from typing import NamedTuple
 
@@ -8,20 +8,20 @@ from likewise.constraints import Constraints
 
 
 class MergedPairs(NamedTuple):
-    """Distinct signed pairs, and which answers stand behind each."""
+    """Distinct signed pairs, and the answers that each comes from."""
 
     pairs: np.ndarray  # (m, 2), the lower row first
     signs: np.ndarray  # (m,) +1 for a must-link, -1 for a cannot-link
     weights: np.ndarray  # (m,) summed over the answers, > 0
     answers: np.ndarray  # (k,) positions of the answers used
-    pair_of: np.ndarray  # (k,) the pair each of them speaks of
+    pair_of: np.ndarray  # (k,) the pair each of them refers to
     shares: np.ndarray  # (k,) of the pair's weight
 
 
 def merge_pairs(answers: Constraints) -> MergedPairs:
-    """Must-links and cannot-links of weight > 0; a pair said twice has the weight of both.
+    """Must-links and cannot-links of weight > 0; a repeated pair has the weight of both answers.
 
-    A pair that is said both ways stays twice, once with each sign.
+    A pair that is both a must-link and a cannot-link appears twice, once with each sign.
     """
     positions = answers.positions("must_link", "cannot_link")
     pairs, signs = answers.signed_pairs()

@@ -1,16 +1,16 @@
-"""NPK: the kernel, of any form, that follows the data's graph and honors the pairs.
+"""NPK: the kernel, of any form, that follows the data's graph and satisfies the pairs.
 
     min over Z >= 0   tr(L Z) + C sum over pairs of max(0, 1 - T_ij Z_ij)
     L = (1 + delta) I - D^-1/2 W D^-1/2,    T_ij = 1 for a must-link, -1 for a cannot-link
 
-Only the rows V that pairs speak of matter: with S = inv(inv(L)[V, V]), found by one sparse
+Only the rows V that pairs refer to matter: with S = inv(inv(L)[V, V]), found by one sparse
 elimination, the problem over V with S for L has the same value, and Z on all other rows follows,
 Z = F Z_V F' with F = inv(L)[:, V] S. So after the elimination the cost does not depend on the
 number of rows. The small problem is solved to a certified gap by interior points.
 Reference: hoi2007. We differ from it in the solver: its sequential minimal optimization never
 lowers a dual and stalls on the edge of the cone, at a fifth of the optimum on 25 pairs that share
-a row and L = I. It is here as solver="smo". We also say delta, which the paper does not, let new
-rows in, and count a pair in both orders, as its equation (4) does, or once, as its text says.
+a row and L = I. It is available as solver="smo". We also state delta, which the paper does not,
+map new rows, and count a pair in both orders, as its equation (4) does, or once, as its text says.
 """
 
 import warnings
@@ -39,9 +39,9 @@ COUNTS = {"once": 1, "twice": 2}
 class NPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Learn a nonparametric kernel from must-link and cannot-link pairs over the data's graph.
 
-    The kernel is free in form and low in rank: what pairs say of a few rows spreads along the
-    graph. Use it where the classes follow neighborhoods (spirals, moons, digits) or where all there
-    is is a similarity, even an indefinite one. Where they do not, use ``SKLR`` or ``ITML``.
+    The kernel can have any form and has low rank: what pairs say about a few rows spreads along the
+    graph. Use it if the classes follow neighborhoods (spirals, moons, digits), or if all you have
+    is a similarity, even an indefinite one. Otherwise use ``SKLR`` or ``ITML``.
 
     Parameters
     ----------
@@ -49,20 +49,20 @@ class NPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         What X is: rows, whose graph joins nearest rows with weight 1, or a symmetric similarity
         of any sign, dense or CSR, whose graph keeps the similarity as weight. Neighbors are the
         most similar rows; degrees sum absolute values, so a negative weight pushes two rows apart
-        and L is positive definite whatever the similarity. The diagonal plays no part in ``fit``.
+        and L is positive definite for any similarity. ``fit`` does not use the diagonal.
     n_neighbors : int or None, default=5
         Neighbors in the graph, and of a new row. Raising it spreads what pairs say further. None,
         for a precomputed similarity, keeps all of it.
     delta : float, default=0.01
         Smallest eigenvalue of L. Raising it lets the kernel vary more over the graph.
     C : float, default=1.0
-        Cost of a pair that lacks 1 of its margin; an answer of weight w costs C w. Raising it
-        follows the pairs more closely; very small values leave no kernel at all.
+        Cost of a pair that misses its margin by 1; an answer of weight w costs C w. Raising it
+        follows the pairs more closely; with very small values the kernel is zero.
     count : {"twice", "once"}, default="twice"
         Whether a pair counts as (i, j) and (j, i), or once: the same as C / 2.
     solver : {"interior-point", "barrier", "smo"}, default="interior-point"
-        "interior-point" certifies the optimum. "barrier" climbs the dual one pair at a time, which
-        needs little memory and ends near the optimum. "smo" is the paper's and stalls before it.
+        "interior-point" certifies the optimum. "barrier" maximizes the dual one pair at a time,
+        which needs little memory and ends near the optimum. "smo" is the paper's, and stalls early.
     tol : float, default=1e-7
         Relative gap between primal and dual value at which "interior-point" stops.
     max_iter : int or None, default=None
@@ -75,17 +75,17 @@ class NPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     embedding_ : ndarray of shape (n_samples, rank)
         Rows in the learned space: ``kernel_ = embedding_ @ embedding_.T``.
     kernel_ : ndarray of shape (n_samples, n_samples)
-        Made when asked for.
+        Computed on access.
     duals_ : ndarray of shape (n_answers,)
         How hard each answer pulls, between 0 and its cost.
     primal_value_, dual_value_ : float
-        Value of the kernel, and the dual value, below which no kernel can get.
+        Value of the kernel, and the dual value, which is a lower bound for every kernel.
     gap_ : float
-        ``(primal_value_ - dual_value_) / max(1, dual_value_)``: certified, for whatever solver.
+        ``(primal_value_ - dual_value_) / max(1, dual_value_)``: certified for every solver.
     map_ : NeighborMap
         ``transform`` for any rows.
     violated_ : ndarray of int
-        Positions of the pairs whose entry of the kernel does not have the sign asked for.
+        Positions of the pairs whose entry of the kernel has the wrong sign.
     n_iter_ : int
         Interior-point steps, or sweeps.
     n_answers_used_ : int
@@ -95,7 +95,7 @@ class NPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    SimpleNPK : A cousin in closed form, for large graphs and many pairs.
+    SimpleNPK : A similar kernel in closed form, for large graphs and many pairs.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Three ways to solve NPK's problem on the rows that pairs speak of.
+"""Three ways to solve NPK's problem on the rows that pairs refer to.
 
     min over Z >= 0   <S, Z> + 2 sum_k c_k max(0, 1 - t_k Z_ij)
 
@@ -6,14 +6,14 @@ S (p, p) is what elimination leaves of the Laplacian on those rows. In this room
 its inverse G, from which S on fewer rows is again an inverse: inv(G[A, A]).
 
 solve_exactly   certified optimum: interior points, on a working set of pairs. Most pairs end beyond
-                their margin with dual 0, and where no pair of a row is left, the row can go too.
+                their margin with dual 0, and a row without any remaining pair is dropped too.
 climb_barrier   coordinate ascent on the dual with a log-det barrier; every step in closed form.
 climb_paper     hoi2007, section 3: coordinate ascent to the edge of the cone, where it stalls, and
                 then their equation (6) on the null space it ended in.
 
 Each returns a kernel of low rank and a dual point, and with them a certified gap.
-Reference: hoi2007. We differ from it in solve_exactly and climb_barrier; climb_paper stops a
-hair before the edge and inverts M anew after every step, for by updates rounding destroys it.
+Reference: hoi2007. We differ from it in solve_exactly and climb_barrier; climb_paper stops just
+before the edge and inverts M again after every step, because rounding would ruin updates of it.
 """
 
 from typing import NamedTuple
@@ -122,9 +122,9 @@ def restrict(problem: PairProblem, working: np.ndarray) -> Part:
 
 
 class Scout:
-    """Tells whether pairs outside the working set lack their margin: then it is no use going on.
+    """Whether pairs outside the working set miss their margin: then continuing is pointless.
 
-    It looks again whenever the gap has fallen to a tenth, and more closely.
+    It checks again, more closely, whenever the gap has fallen to a tenth.
     """
 
     def __init__(self, problem: PairProblem, part: Part, outside: np.ndarray):
@@ -156,7 +156,7 @@ def carry_over(problem: PairProblem, last: Part, found: ConeOptimum, part: Part,
 
 
 def first_working_set(problem: PairProblem) -> np.ndarray:
-    """(m,) the pairs that the graph contradicts most; all, where they are few."""
+    """(m,) the pairs that the graph contradicts most; all pairs if they are few."""
     G, pairs, signs, _ = problem
     working = np.ones(len(pairs), dtype=bool)
     if len(pairs) > FEW:

@@ -17,8 +17,8 @@ v the leading eigenvector. A linear loss has a = c: one eigen-decomposition. The
 
 by L-BFGS-B, with the eigenvalue norm |.|; dJ/da_k = 2 (1 - a_k / c_k - T_k K_ij(a)), without the
 middle term for the hinge. A is sparse and has no more positive eigenvalues than there are pairs:
-as many as it has after elimination of all rows that no pair speaks of (Sylvester's law of inertia),
-so a Lanczos method is asked for these and no more.
+as many as it has after elimination of all rows without pairs (Sylvester's law of inertia), so a
+Lanczos method computes only these.
 Reference: zhuang2011. We differ from it in the solver, and in p = 1 for the linear loss alone:
 the others have no smooth dual there, and NPK solves the hinge, whose delta bounds the trace.
 """
@@ -53,44 +53,44 @@ SMALL = 1500  # rows up to which all eigenvalues are found, densely
 COUNTED = 3000  # rows of pairs up to which positive eigenvalues are counted first
 LANCZOS_TOL = 1e-9
 LEAST_GAIN = 1e-3  # of the dual in a step, where directions are left out and no gap is certified
-JUST_ABOVE = 1.2  # times it: the hinges start with few directions, each dear on a large graph
+JUST_ABOVE = 1.2  # times it: the hinges start with few directions, each expensive on a large graph
 ABOVE_LEAST = 4.0  # times the least cost that leaves a kernel: good on three sets, 20 to 200 pairs
 
 
 class SimpleNPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Learn a nonparametric kernel of bounded size from pairs, on graphs of any length.
+    """Learn a nonparametric kernel of bounded size from pairs, on graphs of any size.
 
-    The cousin of ``NPK`` for many rows and many pairs: where that minimizes the kernel's size, this
-    bounds it, and an eigen-solver does the rest. The linear loss takes one decomposition, but goes
-    on pulling pairs that are well satisfied; the others stop at the margin and take some twenty, so
-    use the linear one beyond 20,000 rows.
+    A variant of ``NPK`` for many rows and many pairs: NPK minimizes the kernel's size, this bounds
+    it, and an eigen-solver does the rest. The linear loss takes one decomposition, but keeps
+    pulling pairs that are already satisfied; the others stop at the margin and take about twenty,
+    so use the linear one beyond 20,000 rows.
 
     Parameters
     ----------
     loss : {"squared_hinge", "hinge", "linear"}, default="squared_hinge"
-        What a pair costs that lacks some of its margin.
+        What a pair that misses its margin costs.
     p : float, default=2.0
-        The size that is bounded is tr(K^p). Lowering it toward 1 favors few directions; 1, for the
-        linear loss, leaves one.
+        The size that is bounded is tr(K^p). Lowering p toward 1 favors few directions; p = 1, for
+        the linear loss only, leaves one.
     max_size : float or None, default=None
         B, None for n_samples^((p + 1) / 2), halfway between a kernel of rank one and one of full
         rank. Raising it makes the margin of 1 easier to reach. With a linear loss it is only a
         scale.
     C : float or None, default=None
-        Cost of a pair, counted in both orders; an answer of weight w costs C w. None is 1; with the
-        linear loss, which never stops pulling, 4 times the cost below which there is no kernel.
-        Raising it follows the pairs more closely.
+        Cost of a pair, counted in both orders; an answer of weight w costs C w. None takes 1, or
+        with the linear loss, which never stops pulling, 4 times the cost below which the kernel is
+        zero. Raising it follows the pairs more closely.
     affinity : {"euclidean", "precomputed"}, default="euclidean"
         As for ``NPK``: X is rows, or a symmetric similarity, dense or CSR.
     n_neighbors : int or None, default=5
         Neighbors in the graph, and of a new row. Raising it spreads what pairs say further.
     delta : float, default=0.01
-        Smallest eigenvalue of L. Raising it lowers all eigenvalues of the kernel alike.
+        Smallest eigenvalue of L. Raising it lowers all eigenvalues of the kernel equally.
     n_components : int, default=60
-        Directions that are looked for beyond 1,500 rows, the leading ones; up to there all are
-        found. Raising it comes nearer to the optimum and takes longer.
+        Number of leading directions computed if there are more than 1,500 rows; with fewer, all
+        are. Raising it comes closer to the optimum and takes longer.
     tol : float, default=1e-6
-        Relative gap at which the hinges stop, where all directions are found.
+        Relative gap at which the hinges stop, if all directions are computed.
     max_iter : int, default=200
         Steps of L-BFGS-B.
 
@@ -99,18 +99,18 @@ class SimpleNPK(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     embedding_ : ndarray of shape (n_samples, rank)
         Rows in the learned space: ``kernel_ = embedding_ @ embedding_.T``.
     kernel_ : ndarray of shape (n_samples, n_samples)
-        Made when asked for.
+        Computed on access.
     duals_ : ndarray of shape (n_answers,)
         The multiplier of each answer.
     primal_value_, dual_value_ : float
-        Value of the kernel, and the dual value, below which no kernel can get.
+        Value of the kernel, and the dual value, which is a lower bound for every kernel.
     gap_ : float
-        ``(primal_value_ - dual_value_) / max(1, |dual_value_|)``: certified; NaN where directions
-        were left out.
+        ``(primal_value_ - dual_value_) / max(1, |dual_value_|)``: certified; NaN if directions were
+        left out.
     map_ : NeighborMap
         ``transform`` for any rows.
     violated_ : ndarray of int
-        Positions of the pairs whose entry of the kernel does not have the sign asked for.
+        Positions of the pairs whose entry of the kernel has the wrong sign.
     n_iter_ : int
         Steps made.
     n_answers_used_ : int
@@ -344,7 +344,7 @@ def positive_eigenpairs(
 
 
 def reduce_to_pairs(L: csr_array, merged: MergedPairs) -> Reduced | None:
-    """Rows of pairs alone; None where they are so many that counting would not pay."""
+    """The problem on rows with pairs only; None if counting on so many would take too long."""
     rows, local = np.unique(merged.pairs, return_inverse=True)
     if len(rows) > COUNTED:
         return None

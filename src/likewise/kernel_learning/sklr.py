@@ -8,14 +8,14 @@
 
 D is the log-det divergence and d_K a squared kernel distance (logdet_kernel.py has the whole
 list). K0 is taken in units of its mean squared distance, so C and the bounds on pairs have no unit.
-Reference: amid2015. We differ from it in four ways; loss="paper" goes back on the first three.
-1. Its projections, without duals, end at some feasible kernel, 6 to 55 % above the least divergence
+Reference: amid2015. We differ from it in four ways; loss="paper" undoes the first three.
+1. Its projections, without duals, end at some feasible kernel, 6 to 55% above the least divergence
    and dependent on the order. Ours keep the duals and reach the optimum.
-2. It prints a cut of K0 at .99 of the Frobenius norm, which leaves so few directions that answers
+2. It states a cut of K0 at .99 of the Frobenius norm, which leaves so few directions that answers
    clash. We cut at .99 of the trace, as the authors' code does (`rank_by`).
 3. The code z-scores the features and counts a row as its own neighbor. We do neither.
-4. People err: answers are soft by default, with C chosen by held-out answers. For people who
-   disagree with each other there is `ChoiceKernel` (choices.py).
+4. People make mistakes: answers are soft by default, with C chosen by held-out answers. For people
+   who disagree with each other there is `ChoiceKernel` (choices.py).
 """
 
 import warnings
@@ -44,54 +44,54 @@ LOSSES = {
     "paper": "paper",
 }
 C_DEFAULT = 0.3
-# Standard errors by which each must be better. A smaller C gives answers up, and what predicts
-# wrong ones no worse may cluster far worse: it has to be better beyond doubt.
+# Standard errors by which each must be better. A smaller C gives up answers, and a kernel that
+# predicts equally well may cluster far worse: a smaller C must be better beyond doubt.
 C_RIVALS = {1.0: 1.0, 3.0: 1.0, 0.1: 2.0}
 N_SPLITS = 3
 TRIAL_TOL = 1e-2  # enough to tell one C from another
-BROKEN = 1e-3  # relative: closer to its limit than this an answer counts as honored
+BROKEN = 1e-3  # relative: an answer closer to its limit than this counts as satisfied
 BOUNDS = (0.1, 1.6)  # must-links at most, cannot-links at least, in mean squared distances
 
 
 class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Learn a kernel from odd-one-out, closer, undecided and pair answers.
 
-    Use it when people compare: which is the odd one out, which is closer; it takes pairs in the
-    same fit. With pairs alone and features that mean something, ``ITML`` is smaller and faster;
-    where people disagree, use ``ChoiceKernel``.
+    Use it for comparisons: which is the odd one out, which is closer; it takes pairs in the same
+    fit. With pairs alone and meaningful features, ``ITML`` is smaller and faster; if people
+    disagree, use ``ChoiceKernel``.
 
     Parameters
     ----------
     start : {"gaussian", "diffusion", "rbf", "linear", "polynomial", "cosine", "coordinates", \
             "precomputed"} or callable, default="gaussian"
         The kernel to start from. "gaussian" tunes its width to each row's neighborhood; "diffusion"
-        follows the graph of nearest neighbors; "coordinates" takes X as the coordinates of a start
-        that was made before; "precomputed" takes X as the kernel itself.
+        follows the graph of nearest neighbors; "coordinates" takes X as the coordinates of an
+        existing start; "precomputed" takes X as the kernel itself.
     loss : {"hinge", "squared_hinge", "hard", "paper"}, default="hinge"
-        What a broken answer costs: its violation, the violation squared, everything ("hard": no
-        answer may break), or "paper": the published projections, with z-scored features.
+        What a violated answer costs: its violation, the violation squared, or any amount ("hard":
+        no answer may be violated); "paper" is the published projections, with z-scored features.
     C : float or None, default=None
-        How much broken answers cost beside moving the kernel. Raising it follows the answers more
-        closely. None chooses by held-out answers, and takes 0.3 when under 20 can be held out. Not
-        used by "hard" and "paper".
+        How much violated answers cost, relative to moving the kernel. Raising it follows the
+        answers more closely. None chooses by held-out answers, and takes 0.3 if fewer than 20 can
+        be held out. Not used by "hard" and "paper".
     margin : float, default=2.0
         How many times larger the squared distance to the odd one must be. Raising it asks for more.
     bounds : tuple of two floats, default=(0.1, 1.6)
         Squared distances that must-links should not exceed and cannot-links should reach, in units
         of the starting kernel's mean squared distance.
     n_components : float in (0, 1] or int, default=0.99
-        Share of the starting kernel that is kept, or how many directions of it. Raising it keeps
-        finer directions and costs time.
+        Share of the starting kernel that is kept, or the number of its directions. Raising it keeps
+        finer directions and takes longer.
     rank_by : {"trace", "frobenius"}, default="trace"
-        What the share is of. "frobenius" is printed in the paper and keeps far too few directions.
+        What the share refers to. "frobenius" is in the paper and keeps far too few directions.
     n_landmarks : int or None, default=None
-        Rows that stand for all in the starting kernel. None takes all up to 2,000 rows and 1,000
-        beyond.
+        Rows that represent all others in the starting kernel. None takes all rows up to 2,000, and
+        1,000 if there are more.
     tol : float, default=1e-4
         Stop after a sweep that moves no squared distance by more than this share. Raising it stops
         earlier.
     max_iter : int, default=500
-        Most sweeps over the answers.
+        Maximum number of sweeps over the answers.
     random_state : int, RandomState instance or None, default=None
         Draws landmarks, the order of every sweep and the answers held out to choose C.
 
@@ -104,11 +104,11 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     duals_ : ndarray of shape (n_answers,)
         How hard each answer pulls, >= 0, in the order of ``constraints.answers()``.
     violated_ : ndarray of int
-        Positions of the answers that the learned kernel still breaks.
+        Positions of the answers that the learned kernel still violates.
     divergence_ : float
         How far the kernel was moved.
     C_ : float
-        The strength used; inf where answers are hard.
+        The strength used; inf if answers are hard.
     n_iter_ : int
         Sweeps made.
     n_answers_used_ : int
@@ -220,9 +220,9 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X, Y : array-like or CSR
             Rows; Y=None means X.
         residual : bool, default=False
-            Add what the start's coordinates leave out of the starting kernel, as equation (18) of
-            the paper does. Closer to the start for rows far from the landmarks, but then the kernel
-            is no inner product of ``transform``.
+            Add the part of the starting kernel that the start's coordinates leave out, as equation
+            (18) of the paper does. This is closer to the start for rows far from the landmarks, but
+            the kernel is then not an inner product of ``transform``.
 
         Returns
         -------
@@ -245,7 +245,7 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise ValueError(f"loss={self.loss!r} is unknown. Use one of {', '.join(LOSSES)}.")
         check_strength("C", self.C)
         if not self.margin >= 1:
-            raise ValueError(f"margin={self.margin} must be >= 1: the odd one is no closer.")
+            raise ValueError(f"margin={self.margin} must be >= 1: the odd one must not be closer.")
         near, far = self.bounds
         if not 0 < near <= far:
             raise ValueError(f"bounds={self.bounds} must be (near, far) with 0 < near <= far.")
@@ -304,8 +304,8 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _warn(self, fitted: LearnedKernel):
         if fitted.collapsed:
             warnings.warn(
-                "The answers contradict each other, so no kernel honors all of them; this one was "
-                'kept from collapsing. Use loss="hinge".',
+                "The answers contradict each other, so no kernel satisfies all of them; this one "
+                'was kept from collapsing. Use loss="hinge".',
                 ConvergenceWarning,
             )
         elif not fitted.converged:

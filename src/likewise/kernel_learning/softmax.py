@@ -10,11 +10,11 @@
     must-link (a, b)       options d(a, b), t                    target (1, 0)
     cannot-link (a, b)     options d(a, b), t                    target (0, 1)
 
-An answer is a choice that people make by a softmax over squared distances; a pair of rows is
-together when it is closer than a threshold t, learned too. The scale of K0 says how sure the start
-is of every choice, and the divergence keeps it there: were the scale free, it would grow with every
-answer that happens to fit. The threshold is the squared distance of two rows of its own, apart from
-all others, so it pays for leaving its start as the kernel does.
+An answer is modeled as a choice by a softmax over squared distances; a pair of rows is together if
+it is closer than a threshold t, which is learned too. The scale of K0 is how certain the start is
+about every choice, and the divergence keeps it there: if the scale were free, it would grow with
+every answer that happens to fit. The threshold is the squared distance of two extra rows, apart
+from all others, so leaving its start costs as much as it does for the kernel.
 
 In coordinates Y with K0 = Y Y' the unknown is M = W W' with K = Y M Y'. The problem is convex in M.
 It is solved by L-BFGS in W, whose stationary points with W invertible are those in M; answers are
@@ -187,7 +187,7 @@ def option_sq_distances(Z: np.ndarray, choices: Choices, threshold: float) -> np
 def log_loss(
     sq_dists: np.ndarray, targets: np.ndarray, weights: np.ndarray, guessed: float = 0.0
 ) -> float:
-    """Mean of -log of the chance of what was said, by weight, if a share is guessed."""
+    """Weighted mean of -log of the chance of each answer, if a share is guessed."""
     _, log_totals = option_chances(sq_dists)
     log_chances = -(targets * np.where(targets > 0, sq_dists, 0.0)).sum(axis=1) - log_totals
     if guessed:

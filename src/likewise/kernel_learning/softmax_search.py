@@ -1,21 +1,21 @@
-"""Strength and sharpness of the softmax by answers held out, and how far to trust who answers.
+"""Strength and sharpness of the softmax by held-out answers, and the trust in annotators.
 
     score(C, sharpness) = min over scale of the log-loss of held-out answers, at scale times d
 
-The log-loss tells candidates apart by far fewer answers than the share of right guesses does, and
-the scale makes it judge the order of distances, not their unit. It is smooth in both settings, with
-one valley, so a climb takes some seven trials: first the strength, then the sharpness along
-C * sharpness = constant, where the valley is flat. A few answers like odd strengths by chance, so
-settings have a prior: each octave away from the usual ones, squared, costs half a log-odds in all,
-shared by the answers held out. Where the start does better than any strength, or what is learned
-from the answers tells no more of others than guessing does, they are left alone.
+The log-loss needs far fewer answers to distinguish candidates than the share of right guesses does,
+and the scale makes it judge the order of distances, not their unit. It is smooth in both settings,
+with one valley, so the search takes about seven trials: first the strength, then the sharpness
+along C * sharpness = constant, where the valley is flat. A few answers may prefer odd strengths by
+chance, so settings have a prior: each octave away from the usual ones, squared, costs half a
+log-odds in total, shared by the held-out answers. If the start does better than any strength, or if
+what is learned predicts other answers no better than guessing, nothing is learned.
 
     chance of an answer = (1 - e_a) softmax + e_a / number of options      of annotator a
 
-is fitted by EM: answers weigh as much as they are trusted, e_a is the mean distrust of a's answers
-drawn a little towards everybody's, and the softmax is the convex problem of softmax.py. After
-dawid1979. We differ in judging each answer by a kernel learned from the other folds: one that has
-seen a slip explains it, and nothing is ever suspected.
+is fitted by EM: an answer's weight is the trust in it, e_a is the mean distrust of a's answers,
+shrunk a little toward the mean of all annotators, and the softmax is the convex problem of
+softmax.py. Based on dawid1979. We differ in judging each answer by a kernel learned from the other
+folds: a kernel that has seen a slip explains it, and would never doubt it.
 """
 
 from typing import NamedTuple
@@ -44,7 +44,7 @@ SHARPNESS = 2.0
 STRENGTHS = (2.0**-10, 2.0**6)
 SHARPNESSES = (2.0**-3, 2.0**5)
 OCTAVE_COST = 0.5  # a Gaussian prior on log2 of both, one octave wide
-START_ODDS = 2.0  # log-odds in all by which the start must do better than what is learned
+START_ODDS = 2.0  # log-odds in total by which the start must do better than what is learned
 GUESS_ODDS = 3.0  # and by which that must do better than guessing
 N_SPLITS = 3
 MANY = 2000  # answers from which one fold, a fifth of them, is held out and no other
@@ -53,7 +53,7 @@ TRIAL_ITER = 60
 EM_ROUNDS = 12
 GUESSED = (0.0, 0.05, 0.1, 0.2, 0.4)  # shares of held-out answers, tried when annotators have noise
 EM_MOVE = 0.01  # of any answer's trust, at which EM stops
-PRIOR_ANSWERS = 5.0  # answers' worth of everybody's error rate in each annotator's
+PRIOR_ANSWERS = 5.0  # answers' worth of the mean error rate that each annotator's is mixed with
 FIRST_ERROR = 0.1
 
 
@@ -101,7 +101,7 @@ def fit_choices(
     max_iter: int,
     seed: int,
 ) -> FittedChoices:
-    """Choose what is not given, then learn; in the span of the rows that answers speak of."""
+    """Choose what is not given, then learn, in the span of the rows that answers refer to."""
     rows = answers.touched_rows()
     basis, spoken_of = span_of_rows(Y[rows] if len(rows) else Y)
     answers = answers.restrict(rows) if len(rows) else answers
@@ -150,7 +150,7 @@ def choose_strength(
     annotator_noise: bool,
     seed: int,
 ) -> Strength:
-    """Climb to the strength and the sharpness, unless given, that held-out answers like best."""
+    """The strength and the sharpness, unless given, that predict held-out answers best."""
     many = answers.n_answers >= MANY
     splits = list(answers.folds(5 if many else N_SPLITS, random_state=seed))[: 1 if many else None]
     splits = [split for split in splits if split.fit_part.n_answers and split.held_out.n_answers]
@@ -221,7 +221,7 @@ def choose_strength(
 
 
 def annotators_of(answers: Constraints) -> tuple[np.ndarray, np.ndarray]:
-    """Their names, "" for all who have none, and whose each answer (n_answers,) is."""
+    """Annotators' names, "" for all without one, and whose answer each one is, (n_answers,)."""
     if answers.annotators is None:
         return np.array([""]), np.zeros(answers.n_answers, dtype=np.int64)
     return np.unique(answers.annotators, return_inverse=True)
@@ -241,7 +241,7 @@ def learn_trust(
     *,
     C: float,
 ) -> Trusted:
-    """EM over who is reliable, every answer judged by kernels that have not seen it."""
+    """EM over annotators' reliability, where kernels judge only answers they have not seen."""
     n_options = np.where(choices.options[:, 2] < len(choices.pairs), 3, 2)
     is_said = choices.targets.max(axis=1) == 1.0  # "can't tell" is no slip
     asked = choices.weights * is_said

@@ -1,4 +1,4 @@
-"""Reweight the eigenvectors of a kernel so that rows named alike come close: in closed form.
+"""Reweight the eigenvectors of a kernel, in closed form, so that similar rows come close.
 
     K_beta = sum_r beta_r^2 v_r v_r'       v_r: eigenvectors of the centered kernel of landmarks
 
@@ -12,8 +12,8 @@ their nearest landmarks (`likewise.maps.LandmarkMap`),
 
     z(x) = sum_j w_j(x) z_j,   w = argmin |phi(x) - sum_j w_j phi(x_j)|^2   s.t.  sum_j w_j = 1
 
-so the cost beside one pass over the rows depends on the landmarks alone, and new rows go the same
-way. Answers are soft: each is one term of a mean.
+so apart from one pass over the rows the cost depends on the landmarks alone, and new rows are
+mapped in the same way. Answers are soft: each is one term of a mean.
 Reference: yeung2007, whose equations use must-links alone: ``contrast=False``, e_r = 1. We differ
 from it in e_r; in cutting small eigenvalues and flooring D_r, without which directions of noise are
 weighted like signal; in a ridge that vanishes on a landmark, which is then mapped to itself; and in
@@ -39,36 +39,36 @@ STARTS = ("rbf", "gaussian", "linear", "polynomial", "cosine")
 
 
 class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Learn a kernel from alike and unlike rows in closed form, over landmarks.
+    """Learn a kernel from similar and dissimilar rows in closed form, over landmarks.
 
-    Use it on many rows, or where a fit has to be instant: it solves nothing and takes new rows by
-    the same map. It moves weights between fixed directions, so where the answers do not agree with
-    any direction of the start, ``SKLR`` learns more from them. It brings rows of a class closer on
-    average, which helps distances more than clusters: for these take ``SKLR`` or ``ITML``. It has
-    no slack: one wrong pair in ten takes most of what the others bring.
+    Use it on many rows, or if a fit has to be instant: there is nothing to solve, and new rows take
+    the same map. It moves weights between fixed directions, so if the answers do not agree with any
+    direction of the start, ``SKLR`` learns more from them. It brings rows of a class closer on
+    average, which helps distances more than clusters: for clusters use ``SKLR`` or ``ITML``. It has
+    no slack: one wrong pair in ten undoes most of what the others gain.
 
     Parameters
     ----------
     start : {"rbf", "gaussian", "linear", "polynomial", "cosine"} or callable, default="rbf"
-        The kernel to start from. "rbf" has the mean squared distance for its width; narrower ones
+        The kernel to start from. The width of "rbf" is the mean squared distance; narrower kernels
         have many directions that mean nothing.
     n_landmarks : int, default=500
-        Rows that stand for all. Rows that answers speak of are among them unless they are more
-        than these. Raising it follows the data more closely; time grows with its cube.
+        Rows that represent all others. They include the rows that answers refer to, unless there
+        are more of those. Raising it follows the data more closely; time grows with its cube.
     method : {"uniform", "k-means++"}, default="uniform"
         How the other landmarks are drawn; "k-means++" spreads them out.
     contrast : bool, default=True
-        Use cannot-links and triples too. False is the paper's way, from must-links alone.
+        Whether to use cannot-links and triples too. The paper's method is False: must-links alone.
     n_neighbors : int, default=8
         Landmarks that a row is a combination of. Raising it smooths.
     cut : float, default=1e-3
-        Eigenvalues below this part of the largest are left out: no share of the spectrum, as
-        ``n_components`` is elsewhere. Raising it keeps fewer directions.
+        Eigenvalues below this fraction of the largest are left out; unlike ``n_components``
+        elsewhere, it is not a share of the spectrum. Raising it keeps fewer directions.
     floor : float, default=1e-3
         Least D_r, as a share of the largest. Raising it keeps weights more even.
     n_passes : int, default=1
-        Times the map is made, 100 at most; beyond 1 nearest landmarks are chosen anew in the
-        learned space.
+        How often the map is computed, at most 100; after the first time, nearest landmarks are
+        chosen again in the learned space.
     random_state : int, RandomState instance or None, default=None
         Draws the landmarks.
 
@@ -77,7 +77,8 @@ class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     weights_ : ndarray of shape (n_directions,)
         beta: the learned weight of each direction.
     eigenvalues_ : ndarray of shape (n_directions,)
-        Of the start on the landmarks, falling; their roots are the weights before learning.
+        Eigenvalues of the start on the landmarks, in descending order; their roots are the weights
+        before learning.
     spread_ : ndarray of shape (n_directions,)
         D_r: how far apart near pairs are in each direction.
     landmarks_ : ndarray of int
