@@ -89,6 +89,15 @@ def test_fits_beside_busy_processes_are_measured_and_the_processes_end():
     assert not any(process.is_alive() for process in processes)
 
 
+def test_every_wait_in_a_session_is_measured():
+    command = [sys.executable, "-m", "benchmarks.asking", "--smallest"]
+    told = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    (row,) = [line.split("|")[1:-1] for line in told.splitlines()[2:]]
+    times = [float(cell) for cells in row for cell in cells.split("/")]
+    assert len(times) == 14
+    assert all(time > 0 for time in times)
+
+
 @pytest.mark.skipif("LIKEWISE_DATA" not in os.environ, reason="needs mnist, through LIKEWISE_DATA")
 def test_the_literal_double_loop_and_ours_agree_at_the_smallest_size():
     command = [sys.executable, "-m", "benchmarks.selection", "loop", "whole", "pool", "--smallest"]

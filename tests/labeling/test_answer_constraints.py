@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from likewise.labeling import Event, Question, constraints_from
-from likewise.labeling.answer_constraints import links_of
+from likewise.labeling.answer_constraints import links_of, pairs_from
 
 GROUP = Question("group", (9,), groups=((0, 1), (2,), (3,)), more=((4,),))
 
@@ -130,3 +130,19 @@ def test_what_was_taken_back_does_not_count():
 
 def test_no_events_are_no_constraints():
     assert constraints_from([], 4, ids=list("abcd")).n_answers == 0
+
+
+def test_the_pairs_alone_are_those_of_all_constraints():
+    events = [
+        answered("e1", Question("pair", (0, 1)), "apart"),
+        answered("e2", Question("odd_one_out", (0, 1, 2)), 1),
+        answered("e3", GROUP, 0),
+        answered("e4", GROUP, "nowhere"),
+        Event("undo", "e5", undoes="e1"),
+    ]
+    answers, pairs = constraints_from(events, 10), pairs_from(events, 10)
+    assert_array_equal(pairs.must_link, answers.must_link)
+    assert_array_equal(pairs.cannot_link, answers.cannot_link)
+    at = [answers.positions("must_link"), answers.positions("cannot_link")]
+    assert_array_equal(pairs.weights, answers.weights[np.concatenate(at)])
+    assert pairs_from([], 3) == constraints_from([], 3)

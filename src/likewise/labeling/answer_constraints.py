@@ -66,12 +66,7 @@ def constraints_from(events: Iterable[Event], n_samples: int, ids=None) -> Const
     >>> answers.weights
     array([0.5 , 0.25, 0.25])
     """
-    found = [
-        (event, link)
-        for event in counted(events)
-        if event.question is not None
-        for link in links_of(event.question, event.choice)
-    ]
+    found = links_by_event(events)
     kinds = np.array([link.kind for _, link in found], dtype=object)
     codes = np.array([KINDS.index(kind) for kind in kinds], dtype=np.int64)
     order = np.argsort(codes, kind="stable")  # Constraints takes them kind by kind
@@ -87,6 +82,29 @@ def constraints_from(events: Iterable[Event], n_samples: int, ids=None) -> Const
         ids=ids,
     )
     return sorted_constraints.subset(np.argsort(order))
+
+
+def pairs_from(events: Iterable[Event], n_samples: int) -> Constraints:
+    """The pairs of `constraints_from` with their weights, and nothing else about them: quickly."""
+    links = [link for _, link in links_by_event(events)]
+    must_link = [link for link in links if link.kind == "must_link"]
+    cannot_link = [link for link in links if link.kind == "cannot_link"]
+    return Constraints(
+        n_samples,
+        must_link=np.array([link.points for link in must_link]).reshape(-1, 2).astype(int),
+        cannot_link=np.array([link.points for link in cannot_link]).reshape(-1, 2).astype(int),
+        weights=[link.weight for link in must_link + cannot_link],
+    )
+
+
+def links_by_event(events: Iterable[Event]) -> list[tuple[Event, Link]]:
+    """The links of every answer and action that counts, in order."""
+    return [
+        (event, link)
+        for event in counted(events)
+        if event.question is not None
+        for link in links_of(event.question, event.choice)
+    ]
 
 
 def links_of(question: Question, choice) -> list[Link]:

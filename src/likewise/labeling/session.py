@@ -20,7 +20,7 @@ from sklearn.utils import check_array, check_random_state
 
 from likewise.constraints import Constraints
 from likewise.guided import GuidedClustering, fit_features
-from likewise.labeling.answer_constraints import constraints_from, events_from
+from likewise.labeling.answer_constraints import constraints_from, events_from, pairs_from
 from likewise.labeling.event_log import EventLog, RowNames
 from likewise.labeling.events import Event, counted, last_counted
 from likewise.labeling.knowledge import Knowledge, learn_quickly
@@ -302,7 +302,7 @@ class LabelingSession:
         """What the answers say about the rows thought about, by position among them."""
         if self._knowledge is None:
             mind = self._rows_in_mind()
-            answers = self.constraints.restrict(mind.rows)
+            answers = pairs_from(self._events, self.n_samples).restrict(mind.rows)
             if self._start is not None:
                 answers = answers + self._start.links(mind)
             asked = {
