@@ -267,6 +267,16 @@ def test_an_exported_answer_file_comes_back_and_counts_once(tmp_path):
     assert_array_equal(fresh.labels, done.labels)
 
 
+def test_a_session_that_has_learned_nearly_all_suggests_to_stop():
+    X, y = make_blobs(400, 2, centers=3, cluster_std=0.3, random_state=4)
+    few, many = (ask(X, LabelOracle(y), budget=budget).progress for budget in (2, 60))
+    assert not few.should_stop
+    assert few.placed.low < 0.9
+    assert many.should_stop
+    assert many.placed.low >= 0.98
+    assert "placed rightly" in many.why
+
+
 # ---- labels and models
 
 

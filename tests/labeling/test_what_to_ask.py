@@ -153,7 +153,7 @@ def test_the_likeliest_groups_come_first_and_the_others_on_later_screens():
     assert (np.diff(likely) <= 0).all()
 
 
-def test_about_one_in_eight_questions_is_random_and_random_ones_are_uniform():
+def test_about_one_in_ten_questions_is_random_and_random_ones_are_uniform():
     X, y, S = draw_rows(0, n=12)
     knowledge = know(X, S, label_some(y, [0, 1]))
     rng = np.random.default_rng(0)

@@ -5,6 +5,7 @@ from likewise.labeling.event_log import EventLog, RowNames, SetAside
 from likewise.labeling.events import Event
 from likewise.labeling.knowledge import Knowledge, Walks, learn_quickly
 from likewise.labeling.oracles import LabelOracle, Oracle
+from likewise.labeling.placed_share import PlacedShare, estimate_placed
 from likewise.labeling.questions import Question
 from likewise.labeling.session import LabelingSession, Progress, ask
 from likewise.labeling.settled_groups import Settled, settle_groups
@@ -17,6 +18,7 @@ __all__ = [
     "LabelOracle",
     "LabelingSession",
     "Oracle",
+    "PlacedShare",
     "Progress",
     "Question",
     "RowNames",
@@ -26,6 +28,7 @@ __all__ = [
     "ask",
     "choose_question",
     "constraints_from",
+    "estimate_placed",
     "events_from",
     "learn_quickly",
     "settle_groups",

@@ -24,6 +24,7 @@ from likewise.labeling.answer_constraints import constraints_from, events_from, 
 from likewise.labeling.event_log import EventLog, RowNames
 from likewise.labeling.events import Event, counted, last_counted
 from likewise.labeling.knowledge import Knowledge, learn_quickly
+from likewise.labeling.placed_share import PlacedShare, estimate_placed
 from likewise.labeling.questions import (
     ACTIONS,
     ANOTHER,
@@ -42,6 +43,7 @@ from likewise.numerics.rows import check_scale
 ROWS_IN_MIND = 10_000  # rows thought about; with more, a sample
 REPEAT_AFTER = 10  # answers of the same person in between
 REVIEW_SHARE = 0.5  # of the questions, where a session begins from clusters
+ENOUGH = 0.98  # share of rows, placed rightly in all probability, that ends a session
 NOWHERE_LABEL = -1
 
 
@@ -52,8 +54,9 @@ class Progress(NamedTuple):
     n_rows_shown: int  # rows on these screens, each counted every time
     n_groups: int  # groups known to be different
     n_open_rows: int  # rows thought about whose group no answer has named
+    placed: PlacedShare  # estimated share of the rows that ``labels`` places rightly
     consistency: float  # share of the questions asked again that got the same answer; nan if none
-    should_stop: bool  # nothing is left to learn
+    should_stop: bool  # nothing is left to learn, or next to nothing
     why: str
 
 
@@ -365,15 +368,22 @@ class LabelingSession:
         answers = [event for event in counted(self._events) if event.kind == "answer"]
         shown = [len(event.question.shown) for event in answers if event.question is not None]
         knowledge = self.knowledge
+        settled = settle_groups(knowledge)
         is_done = choose_question(knowledge, self.kinds, self._rng("")) is None
-        why = "no row is left whose answer would tell anything new" if is_done else ""
+        placed = estimate_placed(knowledge, settled)
+        why = ""
+        if is_done:
+            why = "no row is left whose answer would tell anything new"
+        elif placed.low >= ENOUGH:
+            why = f"probably {placed.low:.0%} of the rows or more are placed rightly"
         return Progress(
             len(answers),
             sum(shown),
-            settle_groups(knowledge).n_groups,
+            settled.n_groups,
             int(np.count_nonzero(knowledge.groups < 0)),
+            placed,
             consistency_of(answers),
-            is_done,
+            bool(why),
             why,
         )
 

@@ -10,7 +10,7 @@ away, counted where it matters. Before any answer all doubts are alike and the f
 data; later ones lie where dense regions of doubtful rows are. K has many small eigenvalues and few
 large ones: with the leading directions Phi, K = Phi Phi' and all gains cost O(n r^2).
 
-Every eighth question or so is about a row drawn at random instead: what the memberships predicted
+Every tenth question or so is about a row drawn at random instead: what the memberships predicted
 for it before it was answered is how `estimate_placed` knows their quality.
 
 Where only pairs are asked, a row is compared with its likeliest group, then with the next, as long
@@ -28,7 +28,7 @@ from likewise.labeling.questions import Question
 from likewise.labeling.settled_groups import SHARPNESS, Settled, settle_groups
 from likewise.numerics.threads import one_thread
 
-RANDOM_SHARE = 1 / 8  # of the questions
+RANDOM_SHARE = 1 / 10  # of the questions
 NOISE = 0.05  # variance of an answer, beside K's of 1 and more: its neighbors stay a little open
 LEAST_DOUBT = 0.3  # of a row that nothing speaks against; lower ones overlook groups not yet seen
 MOST_SHOWN = 8  # groups on a screen
