@@ -6,6 +6,7 @@ from numpy.testing import assert_array_equal
 
 from likewise.cluster import choose_n_clusters
 from likewise.cluster.cluster_count import least_n_clusters
+from likewise.cluster.together_share import estimate_together_share
 from likewise.constraints import Constraints
 
 
@@ -65,3 +66,45 @@ def test_large_data_are_sampled_and_no_answer_is_lost(monkeypatch, seed):
     answers = Constraints(300, cannot_link=[(0, 100), (0, 200), (100, 200)])
     found = [choose_n_clusters(Z, answers, random_state=seed).n_clusters for _ in range(2)]
     assert_array_equal(found, [3, 3])
+
+
+def test_random_pairs_say_how_many_clusters_there_are_where_rows_do_not(seed):
+    """One cloud, cut into five by its first feature: no silhouette has a peak at five."""
+    rng = np.random.default_rng(seed)
+    Z = rng.uniform(size=(500, 2))
+    y = (5 * Z[:, 0]).astype(int)
+    answers = Constraints.from_labels(y, n_pairs=400, random_state=seed)
+    counted = choose_n_clusters(Z, answers, X=Z, random_state=seed)
+    assert counted.n_clusters in (4, 5, 6)
+    assert "400 pairs suggest" in counted.why
+
+
+def test_pairs_that_were_not_drawn_at_random_say_nothing_about_sizes(seed):
+    Z = draw_blobs(7, seed, n=30)
+    y = np.repeat(np.arange(7), 30)
+    half = Constraints.from_labels(y, n_must_link=50, n_cannot_link=50, random_state=seed)
+    assert estimate_together_share(Z, half) is None
+    assert choose_n_clusters(Z, half, X=Z, random_state=seed).n_clusters == 7
+
+
+def test_pairs_of_one_kind_say_nothing_about_sizes(seed):
+    y = np.repeat(np.arange(7), 30)
+    apart = Constraints.from_labels(y, n_cannot_link=50, random_state=seed)
+    assert estimate_together_share(draw_blobs(7, seed, n=30), apart) is None
+
+
+def test_distances_sharpen_the_share_of_pairs_that_belong_together(seed):
+    """Ten equal blobs: a tenth of all pairs, which 60 must-or-cannot answers alone miss by .04."""
+    Z = draw_blobs(10, seed, n=40)
+    y = np.repeat(np.arange(10), 40)
+    estimates = [
+        estimate_together_share(Z, Constraints.from_labels(y, n_pairs=60, random_state=i))
+        for i in range(30)
+    ]
+    shares = np.array([one.share for one in estimates if one is not None])
+    counted = np.array(
+        [len(Constraints.from_labels(y, n_pairs=60, random_state=i).must_link) for i in range(30)]
+    )
+    true_share = 39 / 399
+    assert len(shares) >= 25
+    assert np.abs(shares - true_share).mean() < 0.7 * np.abs(counted / 60 - true_share).mean()

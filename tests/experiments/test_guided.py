@@ -53,9 +53,19 @@ def test_rivals_name_the_sets_that_fall_short(monkeypatch):
     assert "Sets other: above ITML on 1 of 1; more than .02 below it on none." in text
 
 
-def test_counts_are_right_or_near():
-    records = [{"clusters": str(k), "classes": "3"} for k in (3, 4, 7, 3)]
-    assert guided.conclude_counts(records) == ["Right in 50% of 4 runs, within one in 75%."]
+def test_counts_are_right_or_near(monkeypatch):
+    monkeypatch.setattr(guided, "COUNTED", ("100 pairs",))
+    monkeypatch.setattr(guided, "TUNED_ON", ("a",))
+    records = [
+        {"data": "a", "answers": "100 pairs", "clusters": str(k), "classes": "3"}
+        for k in (3, 4, 7, 3)
+    ]
+    for one in records:
+        one["right"] = str(float(one["clusters"] == one["classes"]))
+    assert guided.conclude_counts(records) == ["Right in this share of runs: 100 pairs 50%."]
+    assert guided.compare_counts(records).rows == [
+        ["tuned on", "100 pairs", "4", "50%", "75%", "38%"]
+    ]
 
 
 def test_wrong_pairs_are_those_the_labels_contradict():
@@ -81,7 +91,10 @@ def test_a_small_run_of_each_kind_scores_between_0_and_1(monkeypatch):
         scores += [
             guided.run_rival(data="iris", method=method, seed=0)["ARI"] for method in guided.RIVALS
         ]
-        scores.append(guided.run_count(data="iris", pairs=30, seed=0)["ARI"])
+        scores += [
+            guided.run_count(data="iris", answers=answers, seed=0)["ARI"]
+            for answers in ("30 pairs", "20 clicks")
+        ]
         assert all(0.2 < score <= 1 for score in scores)
     finally:
         guided.thinned.cache_clear()

@@ -164,6 +164,15 @@ def test_the_number_of_clusters_is_found_when_it_is_not_given():
     assert model.n_clusters_ == 3 == len(np.unique(model.labels_))
 
 
+def test_random_pairs_suggest_the_number_of_clusters(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(400, 2)) * [5, 1]
+    answers = Constraints.from_labels(X[:, 0].astype(int), n_pairs=150, random_state=seed)
+    model = GuidedClustering(random_state=seed).fit(X, constraints=answers)
+    assert model.n_clusters_ in (4, 5, 6)
+    assert "150 pairs suggest" in model.report_.why_n_clusters
+
+
 def test_features_of_very_different_size_are_standardized_and_equal_ones_are_not():
     rng = np.random.default_rng(0)
     assert fit_scaler(rng.normal(size=(50, 8)), "auto")[0] is None

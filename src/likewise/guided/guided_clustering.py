@@ -376,7 +376,7 @@ class GuidedClustering(
         """k-means in the space that held-out answers choose, again without the doubtful ones."""
         choice = self._choose(X, answers, seed)
         learned = learn(choice.learner, X, answers, np.arange(answers.n_answers))
-        counted = choose_n_clusters(learned.Z, answers, self.n_clusters, random_state=seed)
+        counted = choose_n_clusters(learned.Z, answers, self.n_clusters, X=X, random_state=seed)
         k = counted.n_clusters
         heard = answers if choice.follows else Constraints(answers.n_samples)
         placed = place(learned.Z, heard, k, n_init=self.n_init, seed=seed)
