@@ -285,14 +285,14 @@ def _encode_csr(value, where, arrays):
 
 def _encode_constraints(value, where, arrays):
     positions = np.concatenate([value.positions(kind) for kind in _KINDS_OF_ANSWERS])
-    said = {kind: getattr(value, kind) for kind in _KINDS_OF_ANSWERS}
+    answers = {kind: getattr(value, kind) for kind in _KINDS_OF_ANSWERS}
     for column in ("weights", "annotators", "asked_at", "screens", "seconds"):
         given = getattr(value, column)
-        said[column] = None if given is None else given[positions]
-    said |= {"n_samples": value.n_samples, "ids": value.ids}
+        answers[column] = None if given is None else given[positions]
+    answers |= {"n_samples": value.n_samples, "ids": value.ids}
     return {
         "kind": "constraints",
-        "said": _encode(said, where, arrays),
+        "said": _encode(answers, where, arrays),
         "order": _encode(np.argsort(positions), f"{where}.order", arrays),
     }
 
@@ -365,8 +365,8 @@ def _decode(node: Any, arrays: dict[str, np.ndarray], met: dict[str, Any]) -> An
             settings = _decode_all(node["settings"], arrays, met)
             return partial(function, **settings) if settings else function
         case "constraints":
-            said = _decode(node["said"], arrays, met)
-            return Constraints(**said).subset(_decode(node["order"], arrays, met))
+            answers = _decode(node["said"], arrays, met)
+            return Constraints(**answers).subset(_decode(node["order"], arrays, met))
         case "array":
             return arrays[node["array"]]
         case "fortran":

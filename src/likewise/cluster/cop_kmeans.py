@@ -223,16 +223,16 @@ def lloyd_apart(
     linked, history = groups.linked, fitted.objective
     while len(linked) and fitted.converged:
         costs = group_costs(groups, fitted.centers)[linked]
-        anew = assign(costs, groups.apart, budget=2 * len(groups.apart.core)).labels
-        if anew is None:
+        reassigned = assign(costs, groups.apart, budget=2 * len(groups.apart.core)).labels
+        if reassigned is None:
             break
-        anew = improve(anew, costs, groups.apart)
+        reassigned = improve(reassigned, costs, groups.apart)
         rows = np.arange(len(linked))
-        gain = costs[rows, fitted.labels[linked]].sum() - costs[rows, anew].sum()
+        gain = costs[rows, fitted.labels[linked]].sum() - costs[rows, reassigned].sum()
         if gain <= tol * history[-1] or len(history) >= max_iter:
             break
         labels = fitted.labels.copy()
-        labels[linked] = anew
+        labels[linked] = reassigned
         fitted = settle(groups, labels, fitted.centers, max_iter - len(history), tol)
         history = np.concatenate([history, fitted.objective])
     return fitted._replace(objective=history)

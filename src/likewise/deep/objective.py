@@ -89,15 +89,15 @@ class Objective:
         return loss
 
     def answer_loss(self, kind: str, codes, q, first: int, chosen):
-        """Of the answers of one kind, whose rows stand from `first` on, column after column."""
-        one = self.answers[kind]
-        m, width = chosen.shape[0], one.rows.shape[1]
+        """The loss of answers of one kind, whose rows start at `first`, column after column."""
+        answers = self.answers[kind]
+        m, width = chosen.shape[0], answers.rows.shape[1]
         a, b, c = (slice(first + i * m, first + (i + 1) * m) for i in range(3))
         asked = {"closer": [(a, b), (a, c)]}.get(kind, [(a, b), (a, c), (b, c)])
         pairs = asked if width == 3 else [(a, b)]
         alike = [self.similarity(codes, q, pair, kind) for pair in pairs]
         given = alike[0] if width == 2 else torch.stack(alike, dim=1)
-        return RULES[kind](given, one.weights[chosen])
+        return RULES[kind](given, answers.weights[chosen])
 
     def similarity(self, codes, q, pair, kind: str):
         i, j = pair

@@ -183,18 +183,24 @@ def price_by_alternating(
 
     costs = sq_distances(X[pairs.points], state["centers"])
     rest = np.delete(np.arange(len(X)), pairs.points)
-    beside = float(((X[rest] - state["centers"][labels[rest]]) ** 2).sum())
+    fixed_cost = float(((X[rest] - state["centers"][labels[rest]]) ** 2).sum())
     return climb_multipliers(
-        evaluate, costs, pairs, max_iter=max_iter, start=np.zeros(shape), beside=beside
+        evaluate, costs, pairs, max_iter=max_iter, start=np.zeros(shape), fixed_cost=fixed_cost
     )
 
 
 def climb_multipliers(
-    evaluate, costs: np.ndarray, pairs: PricedPairs, *, max_iter: int, start: np.ndarray, beside=0.0
+    evaluate,
+    costs: np.ndarray,
+    pairs: PricedPairs,
+    *,
+    max_iter: int,
+    start: np.ndarray,
+    fixed_cost=0.0,
 ) -> Priced:
     """Multipliers by numerics.subgradient, aiming at what the pairs cost one by one."""
     must = np.repeat(pairs.must, costs.shape[1])
-    target = beside + float(costs.min(axis=1).sum() + isolated_prices(costs, pairs).sum())
+    target = fixed_cost + float(costs.min(axis=1).sum() + isolated_prices(costs, pairs).sum())
 
     def project(old: np.ndarray, new: np.ndarray) -> np.ndarray:
         crossed = np.where(

@@ -125,13 +125,13 @@ def climb_columns(
     stages = widths
     best = ClimbedColumns(u, multipliers, -np.inf, np.inf)
     for _ in range(MAX_ROUNDS):
-        few = Lagrangian(costs[:, columns], everywhere.pairs, k, eps)
-        u, multipliers[:, columns] = few.maximize_smooth(u, multipliers[:, columns], stages)
+        part = Lagrangian(costs[:, columns], everywhere.pairs, k, eps)
+        u, multipliers[:, columns] = part.maximize_smooth(u, multipliers[:, columns], stages)
         kept = np.where(np.abs(multipliers) < widths[-1], 0.0, multipliers)  # less is rounding
         bound = everywhere.value(u, kept)
         if bound > best.bound:
             best = best._replace(u=u, multipliers=kept, bound=bound)
-        for upper in few.upper_bounds(u, multipliers[:, columns], widths[-1]):
+        for upper in part.upper_bounds(u, multipliers[:, columns], widths[-1]):
             best = best._replace(upper=min(upper, best.upper))
             if is_settled(best.bound, best.upper, widths):
                 return best
@@ -340,8 +340,10 @@ def solve_program(
 
 def spread(pairs: PricedPairs, n: int) -> sparse.csr_array:
     """The incidence over all n rows, not the pairs' points alone."""
-    few = pairs.incidence.tocoo()
-    return sparse.csr_array((few.data, (few.row, pairs.points[few.col])), shape=(few.shape[0], n))
+    entries = pairs.incidence.tocoo()
+    return sparse.csr_array(
+        (entries.data, (entries.row, pairs.points[entries.col])), (entries.shape[0], n)
+    )
 
 
 def price_sets(

@@ -12,7 +12,7 @@ first: its cheaper row is the misplaced one, and its move often mends other pair
 order="cheapest" begins with rows near a border, many of them well placed, and goes a longer way
 than a random order. Clusters keep their names from one k-means to the next (new starts exchange
 them, so that the list of clusters left and the prices would refer to others); k-means goes on from
-the last centers instead of starting 100 times anew, which is restarts="paper"; prices are those of
+the last centers instead of making 100 new starts, which is restarts="paper"; prices are those of
 fixed centers; and a move that only repeats what the list has puts its target there, without which
 the list need not grow.
 """
@@ -110,7 +110,7 @@ def move_points(
         Which violated pair comes next, by the prices of `constraint_prices`. "cheapest" is the
         paper's; it moves more points, and farther.
     restarts : {"warm", "paper"}, default="warm"
-        k-means after each move: on from the last centers, or 99 new starts beside.
+        k-means after each move: from the last centers, or with 99 new starts as well.
     eps : float, default=0.1
         As in `constraint_prices`.
     y : array-like of shape (n_samples,), default=None

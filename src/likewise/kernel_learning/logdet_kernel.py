@@ -214,11 +214,11 @@ def _reduce(Y: np.ndarray, rows: AnswerRows):
     )
     pairs = places[: rows.pairs.size].reshape(-1, 2)
     triples = places[rows.pairs.size :].reshape(-1, 3)
-    spoken_of = Y[points]
+    touched = Y[points]
     if len(points) >= Y.shape[1]:
-        return None, spoken_of, pairs, triples
-    basis = qr(spoken_of.T, mode="economic")[0]  # (r, p) orthonormal
-    return basis, spoken_of @ basis, pairs, triples
+        return None, touched, pairs, triples
+    basis = qr(touched.T, mode="economic")[0]  # (r, p) orthonormal
+    return basis, touched @ basis, pairs, triples
 
 
 def expand(basis: np.ndarray, small: np.ndarray) -> np.ndarray:

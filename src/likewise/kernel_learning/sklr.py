@@ -260,8 +260,8 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return 0.0  # the coordinates are all there is
         if self.start == "precomputed":
             raise ValueError("residual=True needs the rows; a precomputed kernel has none.")
-        for one in before:
-            X, Y = one.transform(X), one.transform(Y)
+        for earlier in before:
+            X, Y = earlier.transform(X), earlier.transform(Y)
         start = learned.times(np.linalg.inv(symmetric_root(self.metric_)))
         return learned.base_kernel(X, Y) - start.kernel(X, Y)
 

@@ -46,7 +46,7 @@ from likewise.progress import track
 
 MEMORY = 8  # steps that L-BFGS remembers
 DENSE_PAIRS = 0.01  # share of all pairs of rows from which whole matrices beat chosen pairs
-FEWER = 0.7  # rows beside directions under which the span of the rows is worth finding
+FEWER = 0.7  # rows per direction below which the span of the rows is worth finding
 MIN_DECREASE = 1e-4  # of what the slope promises: Armijo's rule
 SHORTEST_STEP = 1e-7
 PATIENCE = 3  # steps over which progress is called slow: the first ones from a root are short
@@ -59,7 +59,7 @@ class Choices(NamedTuple):
 
     pairs: np.ndarray  # (q, 2) distinct pairs of rows; rows n and n + 1 hold the threshold
     options: np.ndarray  # (m, 3) places in `pairs`; q where there is no third option
-    targets: np.ndarray  # (m, 3) what was said, as shares of the options
+    targets: np.ndarray  # (m, 3) the answer, as shares of the options
     weights: np.ndarray  # (m,)
     has_threshold: bool
 
@@ -216,11 +216,11 @@ def objective(
     V = Y @ W
     sq_dists = _option_distances(V, choices)
     chances, log_totals = option_chances(sq_dists)
-    said = (choices.targets * np.where(choices.targets > 0, sq_dists, 0.0)).sum(axis=1)
+    answer_sq_dists = (choices.targets * np.where(choices.targets > 0, sq_dists, 0.0)).sum(axis=1)
     pull = pull_laplacian(chances, choices, C, len(Y)).astype(Y.dtype) @ V
     factors = lu_factor(W, check_finite=False)
     inverse_t = lu_solve(factors, np.eye(len(W), dtype=W.dtype), trans=1, check_finite=False)
-    value = root_divergence(W, factors[0]) + C * (choices.weights @ (said + log_totals))
+    value = root_divergence(W, factors[0]) + C * (choices.weights @ (answer_sq_dists + log_totals))
     return float(value), 2 * (Y.T @ pull + W - inverse_t), chances
 
 

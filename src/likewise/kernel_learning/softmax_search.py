@@ -136,8 +136,8 @@ def fit_choices(
         metric, root = expand(basis, metric), expand(basis, root)
     pulls = np.abs(choices.targets - chosen.chances).sum(axis=1) / 2
     duals = strength.C * choices.weights * trusted.trust * pulls
-    said = np.where(choices.targets > 0, chosen.chances, 0.0).max(axis=1)
-    is_unlikely = said < chosen.chances.max(axis=1)
+    chances = np.where(choices.targets > 0, chosen.chances, 0.0).max(axis=1)
+    is_unlikely = chances < chosen.chances.max(axis=1)
     return FittedChoices(strength, chosen, metric, root, duals, *trusted, annotators, is_unlikely)
 
 
@@ -266,9 +266,9 @@ def learn_trust(
             roots[fold] = learned.root
             sq_dists[held_out] = learned.sq_dists[held_out]
         scale, _ = calibrate_guessing(sq_dists, choices.targets, choices.weights)
-        said = (option_chances(scale * sq_dists)[0] * choices.targets).sum(axis=1)
+        chances = (option_chances(scale * sq_dists)[0] * choices.targets).sum(axis=1)
         for _ in range(EM_ROUNDS):  # the errors, for these chances
-            meant, slipped = (1 - errors[annotators]) * said, errors[annotators] / n_options
+            meant, slipped = (1 - errors[annotators]) * chances, errors[annotators] / n_options
             new_trust = np.where(is_said, meant / (meant + slipped), 1.0)
             distrusted = np.bincount(annotators, asked * (1 - new_trust))
             overall = distrusted.sum() / max(counts.sum(), 1.0)

@@ -1,10 +1,10 @@
-"""The space that kernel learning starts from: a kernel's own coordinates, and its new rows.
+"""The space that kernel learning starts from: coordinates of a kernel, for any rows.
 
     k0(x, y) = z0(x)' z0(y),   z0(x) = W' k0(landmarks, x),   W W' = the inverse of K0 on landmarks
 
-The landmarks are all rows while an n x n kernel is small, and a sample of them beyond; the inverse
-is cut at a share of the trace, where a full one would explode. Diffusion has coordinates already,
-and so has the linear kernel: the features, turned to their principal axes.
+The landmarks are all rows if an n x n kernel is small, and otherwise a sample of them; the inverse
+is cut at a share of the trace, since a full one would explode. Diffusion already has coordinates,
+and so does the linear kernel: the features, rotated to their principal axes.
 """
 
 from collections.abc import Callable, Sequence
@@ -41,17 +41,17 @@ def fit_start(
     Parameters
     ----------
     start : str or callable
-        As for `likewise.kernels.kernel_function`; "coordinates" takes X itself as it is.
+        As for `likewise.kernels.kernel_function`; "coordinates" takes X itself.
     X : array-like or CSR of shape (n, d)
         Training rows; for "precomputed" their kernel (n, n).
     n_components : float in (0, 1] or int, default=0.99
-        Share of the spectrum of the landmarks' kernel to keep, or how many leading directions.
-        Diffusion and coordinates that are given have no spectrum here, and keep all unless an int
-        is given. Raising it keeps more directions.
+        Share of the spectrum of the landmarks' kernel to keep, or the number of leading directions.
+        Diffusion and given coordinates have no spectrum here, and keep everything unless it is an
+        int. Raising it keeps more directions.
     by : {"trace", "frobenius"}, default="trace"
-        What the share is of: amid2015 prints the second, its code does the first.
+        What the share refers to: amid2015 states the second, its code uses the first.
     n_landmarks : int, default=None
-        None takes all rows up to 2,000, and 1,000 of them beyond.
+        None takes all rows up to 2,000, and 1,000 if there are more.
     forced : sequence of int, default=()
         Rows to have among the landmarks if they are at most half of them.
     random_state : int, RandomState or None, default=None
@@ -72,7 +72,7 @@ def fit_start(
         return keep_leading(whole, int(n_components))
     if not 0 < n_components <= 1:
         raise ValueError(
-            f"n_components={n_components} is no share. Use one in (0, 1], or a whole number of "
+            f"n_components={n_components} is not a share. Use one in (0, 1], or a whole number of "
             "directions."
         )
     if start == "diffusion":

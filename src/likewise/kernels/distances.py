@@ -216,12 +216,12 @@ def _expand(X, Y, X_norms, Y_norms):
 
 
 def _without_cancellation(sq, X, Y, X_norms, Y_norms) -> np.ndarray:
-    """Squared distances that lost their digits again, from the differences."""
+    """Recompute, from the differences, squared distances that lost their digits."""
     # First by a bound for the whole row, which costs one pass, then exactly for those few.
-    suspects = np.flatnonzero(sq < CANCELLED * (X_norms[:, None] + Y_norms.max(initial=0.0)))
-    i, j = np.divmod(suspects, sq.shape[1])
+    candidates = np.flatnonzero(sq < CANCELLED * (X_norms[:, None] + Y_norms.max(initial=0.0)))
+    i, j = np.divmod(candidates, sq.shape[1])
     cancelled = sq[i, j] < CANCELLED * (X_norms[i] + Y_norms[j])
     i, j = i[cancelled], j[cancelled]
-    for few in row_blocks(len(i), X.shape[1]):
-        sq[i[few], j[few]] = row_norms(X[i[few]] - Y[j[few]], squared=True)
+    for block in row_blocks(len(i), X.shape[1]):
+        sq[i[block], j[block]] = row_norms(X[i[block]] - Y[j[block]], squared=True)
     return sq

@@ -3,7 +3,7 @@
 Uniform draws follow the density of the data. k-means++ draws each next landmark with probability
 proportional to its squared distance from those chosen, so small far groups get one too. Rows that
 answers talk about can be forced in.
-Reference: yeung2007 (every row in a must-link, and random ones beside them); arthur2007 for
+Reference: yeung2007 (every row in a must-link, plus random ones); arthur2007 for
 k-means++.
 """
 

@@ -38,8 +38,8 @@ class ChainedMap(Map):
 
     def _coordinates_of(self, X, dtype):
         *before, last = self.maps
-        for one in before:  # in the type of the rows, so that rows learned from are met again
-            X = one.apply(X, X.dtype)
+        for earlier in before:  # in the type of the rows, so that rows learned from are met again
+            X = earlier.apply(X, X.dtype)
         return last.apply(X, dtype)
 
 

@@ -43,7 +43,7 @@ class LandmarkMap(Map):
     gram: np.ndarray  # (m, m), the kernel of the landmarks
     coordinates: np.ndarray  # (m, q)
     n_neighbors: int
-    n_passes: int = 1  # beyond 1: nearest landmarks are chosen anew in the learned space
+    n_passes: int = 1  # beyond 1: nearest landmarks are chosen again in the learned space
 
     in_double: ClassVar[bool] = True
 

@@ -48,7 +48,7 @@ def move_like(thing: Any, rows: Any, *, in_double: bool = False, moved: dict | N
 
 
 def find_device(torch, named):
-    """The device of torch's that is meant, or one line that says why there is none."""
+    """The torch device of this name, or one line that says why there is none."""
     try:
         device = torch.device(named)
     except RuntimeError:

@@ -69,16 +69,16 @@ def least_ritz_value(apply: Callable[[np.ndarray], np.ndarray], p: int) -> float
     """Least eigenvalue of a symmetric operator on R^p over a Krylov space: an upper bound."""
     v = np.random.default_rng(0).standard_normal(p)
     V = np.empty((LANCZOS_STEPS, p))
-    diagonal, beside = np.zeros(LANCZOS_STEPS), np.zeros(LANCZOS_STEPS)
+    diagonal, off_diagonal = np.zeros(LANCZOS_STEPS), np.zeros(LANCZOS_STEPS)
     n_steps = 0
     for k in range(LANCZOS_STEPS):
-        beside[k] = np.linalg.norm(v)
-        if k and beside[k] <= SPANNED * np.abs(diagonal).max():
+        off_diagonal[k] = np.linalg.norm(v)
+        if k and off_diagonal[k] <= SPANNED * np.abs(diagonal).max():
             break
-        V[k] = v / beside[k]
+        V[k] = v / off_diagonal[k]
         v = apply(V[k])
         diagonal[k] = V[k] @ v
         for _ in range(2):  # twice is enough
             v -= V[: k + 1].T @ (V[: k + 1] @ v)
         n_steps = k + 1
-    return float(eigvalsh_tridiagonal(diagonal[:n_steps], beside[1:n_steps])[0])
+    return float(eigvalsh_tridiagonal(diagonal[:n_steps], off_diagonal[1:n_steps])[0])

@@ -57,7 +57,7 @@ def check_scale(X, *, is_fit: bool = True, single: bool = False) -> None:
 
 
 def describe_text_column(X) -> str | None:
-    """The first cell of X that is no number, by its column and row; None where all are."""
+    """The first cell of X that is not a number, by its column and row; None where all are."""
     if sparse.issparse(X) or np.ndim(X) != 2:
         return None
     has_names = hasattr(X, "columns")
@@ -67,8 +67,8 @@ def describe_text_column(X) -> str | None:
         for row, cell in enumerate(column):
             if not _is_number(cell, is_named=has_names):
                 return (
-                    f"Column {name!r} of X holds {cell!r} in row {row}, which is no number. Leave "
-                    "the column out, or turn it into numbers first, say by OneHotEncoder."
+                    f"Column {name!r} of X holds {cell!r} in row {row}, which is not a number. "
+                    "Leave the column out, or encode it first, for example with OneHotEncoder."
                 )
     return None
 

@@ -91,7 +91,7 @@ def _leave(openmp: list[tuple[LibController, int]]) -> None:
 
 def _give_back(before) -> None:
     for library, n_threads in before:
-        if library.num_threads == 1:  # else it was set anew meanwhile
+        if library.num_threads == 1:  # else it was changed in the meantime
             _set_threads(library, n_threads)
 
 

@@ -108,13 +108,13 @@ class Blocks:
 
     def _run(self, function, arguments, n_jobs) -> Iterator[Any]:
         # What a thread or a Dask worker does holds no block but the one it is given.
-        beside = partial(work_beside_others, self.load, self.maps)
+        do_work = partial(work_beside_others, self.load, self.maps)
         if self.client is not None or self.is_lazy:
-            return run_on_dask(self.client, self.parts, beside, (function, *arguments))
+            return run_on_dask(self.client, self.parts, do_work, (function, *arguments))
         if n_jobs in (None, 1) and not _is_parallel():
             return (work(self.load, self.maps, part, function, *arguments) for part in self.parts)
         return Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-            delayed(beside)(part, function, *arguments) for part in self.parts
+            delayed(do_work)(part, function, *arguments) for part in self.parts
         )
 
     def map(self, function: Callable, n_features: int, dtype=None) -> "Blocks":

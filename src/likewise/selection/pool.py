@@ -104,9 +104,9 @@ class Steps(NamedTuple):
 
 def project_once(pool: Pool, metric: Metric, candidates: np.ndarray) -> Steps:
     """The step of ITML onto a pair it has not seen: equation 3 of rao2013."""
-    beside = pool.gram[np.ix_(metric.chosen, candidates)]  # (s, c) V p
-    leads = metric.core @ beside
-    sq_dists = pool.gram[candidates, candidates] + np.sum(beside * leads, axis=0)
+    products = pool.gram[np.ix_(metric.chosen, candidates)]  # (s, c) V p
+    leads = metric.core @ products
+    sq_dists = pool.gram[candidates, candidates] + np.sum(products * leads, axis=0)
     sign, strengths = pool.sign[candidates], pool.strengths[candidates]
     wanted = sign * (1 / pool.sq_bounds[candidates] - 1 / sq_dists) / (1 + 1 / strengths)
     steps = sign * np.maximum(wanted, 0)
