@@ -8,7 +8,8 @@ picked on half of the data sets. Other answers give credit to the clusters they 
     k* = argmax_k  silhouette of k clusters + share of the pairs that they satisfy
 
 Clusters are those of Ward's tree, cut at k, with k-means from their means. Rows that answers keep
-apart, each from every other, need one cluster each: such a clique is a lower bound on k. Everything is computed on a sample of rows, and of answers where they are many.
+apart, each from every other, need one cluster each: such a clique is a lower bound on k. Everything
+is computed on a sample of rows, and of answers where they are many.
 Reference: rousseeuw1987 for the silhouette.
 """
 
