@@ -1,6 +1,7 @@
 """likewise ask: keys in, answers saved, and on again where one stopped."""
 
 import io
+import re
 import sys
 
 import numpy as np
@@ -69,6 +70,15 @@ def test_undo_skip_and_cant_tell_have_keys(folder, monkeypatch, capsys):
     _, said = run(monkeypatch, capsys, "uu", "plain.csv")
     assert "nothing to take back" in said
     assert "0 answers are saved" in said
+
+
+def test_after_some_answers_it_says_how_many_rows_are_placed_rightly(folder, monkeypatch, capsys):
+    _, said = run(monkeypatch, capsys, "n" * 12, "plain.csv")
+    line = next(line for line in said.splitlines() if "question 11, " in line)
+    assert re.search(r"groups so far, \d+% to \d+% of the rows placed rightly", line)
+    assert "placed rightly" not in next(
+        line for line in said.splitlines() if "question 2, " in line
+    )
 
 
 def test_other_keys_are_ignored(folder, monkeypatch, capsys):

@@ -19,6 +19,8 @@ from likewise.cli.options import (
 )
 from likewise.cli.refusals import check_files
 
+FEW_ANSWERS = 10  # before so many, an estimate of quality says little
+
 
 @click.command()
 @data_argument
@@ -162,7 +164,7 @@ def run_session(
             return
         progress = session.progress
         name = clean(shown.name_of(question.rows[0]))
-        console.rule(f"question {progress.n_questions + 1}, {progress.n_groups} groups so far")
+        console.rule(describe_progress(progress))
         console.print(TITLES[question.kind].format(name=name), markup=False)
         console.print(screen_of(question, shown.columns, shown.name_of))
         console.print(describe_keys(question), markup=False)
@@ -180,6 +182,15 @@ def run_session(
             seconds = round(time.monotonic() - began, 3)
             session.answer(question, choice, annotator=annotator, seconds=seconds)
             n_answered += 1
+
+
+def describe_progress(progress) -> str:
+    """How far the session has come, in one line."""
+    line = f"question {progress.n_questions + 1}, {progress.n_groups} groups so far"
+    low, high = progress.placed.low, progress.placed.high
+    if progress.n_questions >= FEW_ANSWERS and low == low:  # not nan
+        line += f", {low:.0%} to {high:.0%} of the rows placed rightly"
+    return f"{line}; {progress.why}: q?" if progress.should_stop else line
 
 
 def key_reader() -> Callable[[], str]:

@@ -24,6 +24,7 @@ from likewise.labeling.answer_constraints import constraints_from, events_from, 
 from likewise.labeling.event_log import EventLog, RowNames
 from likewise.labeling.events import Event, counted, last_counted
 from likewise.labeling.knowledge import Knowledge, learn_quickly
+from likewise.labeling.other_kinds import choose_of_kinds
 from likewise.labeling.placed_share import PlacedShare, estimate_placed
 from likewise.labeling.questions import (
     ACTIONS,
@@ -37,7 +38,7 @@ from likewise.labeling.questions import (
 from likewise.labeling.rows_in_mind import RowsInMind, choose_rows
 from likewise.labeling.settled_groups import settle_groups
 from likewise.labeling.start_labels import StartLabels
-from likewise.labeling.what_to_ask import MOST_SHOWN, choose_question
+from likewise.labeling.what_to_ask import MOST_SHOWN
 from likewise.numerics.rows import check_scale
 
 ROWS_IN_MIND = 10_000  # rows thought about; with more, a sample
@@ -369,7 +370,7 @@ class LabelingSession:
         shown = [len(event.question.shown) for event in answers if event.question is not None]
         knowledge = self.knowledge
         settled = settle_groups(knowledge)
-        is_done = choose_question(knowledge, self.kinds, self._rng("")) is None
+        is_done = choose_of_kinds(knowledge, self.kinds, self._rng("")) is None
         placed = estimate_placed(knowledge, settled)
         why = ""
         if is_done:
@@ -476,7 +477,7 @@ class LabelingSession:
         if self._start is not None and rng.random() < REVIEW_SHARE:
             question = self._start.review(knowledge, mind, rng)
         if question is None:
-            question = choose_question(knowledge, self.kinds, rng)
+            question = choose_of_kinds(knowledge, self.kinds, rng)
         return None if question is None else question.at(mind.rows)
 
     def _choose_again(self, name: str, rng: np.random.Generator) -> Question | None:
