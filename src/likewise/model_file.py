@@ -32,7 +32,7 @@ from likewise import PUBLIC_NAMES, __version__
 from likewise.constraints import Constraints
 from likewise.files.tensor_file import ModelFileError, printable, read_tensors, write_tensors
 
-__all__ = ["ModelFileError", "feature_names_of", "load_model", "save_model"]
+__all__ = ["ModelFileError", "feature_names_of", "id_column_of", "load_model", "save_model"]
 
 FORMAT = 2  # raised when an older likewise could not read what this one writes
 READABLE = (2,)  # 1: fitted learners had other attributes in place of `map_`
@@ -101,7 +101,11 @@ _KINDS_OF_ANSWERS = ("must_link", "cannot_link", "odd_one_out", "closer", "undec
 
 
 def save_model(
-    model: BaseEstimator, path: str | os.PathLike, *, feature_names: Sequence[str] | None = None
+    model: BaseEstimator,
+    path: str | os.PathLike,
+    *,
+    feature_names: Sequence[str] | None = None,
+    id_column: str | None = None,
 ) -> None:
     """Save an estimator, fitted or not, to one file.
 
@@ -117,6 +121,8 @@ def save_model(
     feature_names : sequence of str, default=None
         The columns that the model was fitted to, so that `likewise apply` finds them by name. None
         takes what the model knows of them itself.
+    id_column : str, default=None
+        The column that named the rows, so that `likewise apply` names new rows by it too.
 
     Raises
     ------
@@ -150,6 +156,7 @@ def save_model(
         "format": FORMAT,
         "likewise": __version__,
         "features": None if names is None else [str(name) for name in names],
+        "id_column": None if id_column is None else str(id_column),
         "model": node,
     }
     write_tensors(path, {n: a for n, a in arrays.items() if isinstance(a, np.ndarray)}, document)
@@ -217,6 +224,13 @@ def feature_names_of(path: str | os.PathLike) -> list[str] | None:
     names = document.get("features") if isinstance(document, dict) else None
     is_list = isinstance(names, list) and all(isinstance(name, str) for name in names)
     return names if is_list else None
+
+
+def id_column_of(path: str | os.PathLike) -> str | None:
+    """The column that named the rows that a saved model was fitted to; None if it had none."""
+    _, document = read_tensors(path)
+    name = document.get("id_column") if isinstance(document, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def _encode(value: Any, where: str, arrays: dict[str, Any]) -> Any:

@@ -28,6 +28,7 @@ def made_model(Z, labels, *, labels_before=None, constraints=None, map_rows=None
         "satisfied_before": 0.5 if n_answers else np.nan,
         "satisfied": 1.0 if n_answers else np.nan,
         "conflicts": np.array([], dtype=str),
+        "columns": np.array([], dtype=str),
     }
     fields = {
         "labels_": labels,

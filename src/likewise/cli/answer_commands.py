@@ -4,16 +4,18 @@ import sys
 
 import click
 
+from likewise.cli.data_rows import ColumnChoice, print_columns, read_answers, read_data
 from likewise.cli.messages import print_check, print_message, print_rounds, print_size
 from likewise.cli.options import (
     READABLE,
     auto_count_option,
+    column_options,
     count_option,
     data_argument,
-    features_option,
     id_option,
     preparation_option,
     seed_option,
+    verbosity_options,
 )
 from likewise.cli.refusals import check_files
 
@@ -38,8 +40,9 @@ from likewise.cli.refusals import check_files
 )
 @preparation_option
 @id_option
-@features_option
+@column_options
 @seed_option
+@verbosity_options
 def check(
     data: str,
     answers: str,
@@ -48,6 +51,9 @@ def check(
     preparation: str,
     id_column: str | None,
     features: list[str] | None,
+    exclude: list[str] | None,
+    as_text: list[str] | None,
+    as_category: list[str] | None,
     random_state: int,
 ) -> None:
     """Check the answers before you use them.
@@ -61,18 +67,20 @@ def check(
     """
     if output is None and not sys.stdout.isatty():
         output = "-"
-    from likewise.constraints import Constraints
-    from likewise.files.row_file import check_ending, read_rows, write_records
+    from likewise.files.row_file import check_ending, write_records
     from likewise.guided import check_answers
 
     if output is not None:
         check_ending(output, (".csv", ".json"))
     check_files({"DATA": data, "-c": answers}, {"-o": output})
-    rows = read_rows(data, id_column=id_column, features=features)
-    constraints = Constraints.read(answers, n_samples=len(rows.X), ids=rows.ids)
-    print_size(rows.X.shape, constraints)
+    rows = read_data(data, id_column, ColumnChoice(features, exclude, as_text, as_category))
+    constraints = read_answers(answers, rows)
+    X = rows.numbers()
+    print_size(X.shape, constraints)
+    print_columns(rows)
+    preparation = rows.preparation(preparation)
     checked = check_answers(
-        rows.X, constraints, clusters, preparation=preparation, random_state=random_state
+        X, constraints, clusters, preparation=preparation, random_state=random_state
     )
     print_message(f"features: {checked.why_prepared}")
     print_check(checked)
@@ -120,8 +128,9 @@ def check(
 @click.option("--exact", is_flag=True, help="Try every answer in every round (slower).")
 @preparation_option
 @id_option
-@features_option
+@column_options
 @seed_option
+@verbosity_options
 def select(
     data: str,
     pool: str,
@@ -134,6 +143,9 @@ def select(
     preparation: str,
     id_column: str | None,
     features: list[str] | None,
+    exclude: list[str] | None,
+    as_text: list[str] | None,
+    as_category: list[str] | None,
     random_state: int,
 ) -> None:
     """Choose the most useful answers from a large pool.
@@ -146,20 +158,21 @@ def select(
     """
     if output is None and not sys.stdout.isatty():
         output = "-"
-    from likewise.constraints import Constraints
-    from likewise.files.row_file import check_ending, read_rows, write_records
+    from likewise.files.row_file import check_ending, write_records
     from likewise.guided import fit_scaler
     from likewise.selection import select_constraints
 
     if output not in (None, "-"):
         check_ending(output, (".csv", ".jsonl", ".parquet"))
     check_files({"DATA": data, "--pool": pool}, {"-o": output})
-    rows = read_rows(data, id_column=id_column, features=features)
-    answers = Constraints.read(pool, n_samples=len(rows.X), ids=rows.ids)
-    print_size(rows.X.shape, answers)
-    scaler, why = fit_scaler(rows.X, preparation)
+    rows = read_data(data, id_column, ColumnChoice(features, exclude, as_text, as_category))
+    answers = read_answers(pool, rows)
+    X = rows.numbers()
+    print_size(X.shape, answers)
+    print_columns(rows)
+    scaler, why = fit_scaler(X, rows.preparation(preparation))
     print_message(f"features: {why}")
-    X = rows.X if scaler is None else scaler.transform(rows.X)
+    X = X if scaler is None else scaler.transform(X)
     selected = select_constraints(
         X,
         answers,

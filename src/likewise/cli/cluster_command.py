@@ -7,10 +7,12 @@ from pathlib import Path
 
 import click
 
+from likewise.cli.data_rows import ColumnChoice, print_columns, read_answers, read_data
 from likewise.cli.messages import (
     print_choice,
     print_conflicts,
     print_files,
+    print_json,
     print_satisfaction,
     print_size,
 )
@@ -21,12 +23,14 @@ from likewise.cli.options import (
     ImageShape,
     answers_option,
     auto_count_option,
+    column_options,
     data_argument,
-    features_option,
     id_option,
+    json_option,
     output_option,
     preparation_option,
     seed_option,
+    verbosity_options,
 )
 from likewise.cli.refusals import (
     check_engine,
@@ -57,7 +61,7 @@ from likewise.cli.refusals import (
 )
 @preparation_option
 @id_option
-@features_option
+@column_options
 @click.option("--text-column", metavar="NAME", help="Column of text to show in the report.")
 @click.option(
     "--engine",
@@ -80,6 +84,8 @@ from likewise.cli.refusals import (
     help="Show the rows as images of this shape in the report, such as 8x8.",
 )
 @seed_option
+@json_option
+@verbosity_options
 def cluster(
     data: str,
     answers: str | None,
@@ -91,70 +97,124 @@ def cluster(
     preparation: str,
     id_column: str | None,
     features: list[str] | None,
+    exclude: list[str] | None,
+    as_text: list[str] | None,
+    as_category: list[str] | None,
     text_column: str | None,
     engine: str,
     scheduler: str | None,
     image_shape: tuple[int, ...] | None,
     random_state: int,
+    as_json: bool,
 ) -> None:
     """Cluster the rows of DATA, guided by answers.
 
     \b
     likewise cluster data.csv -c answers.csv -k 10 --report report.html
-    likewise cluster data.csv -c answers.csv | head
+    likewise cluster customers.parquet --exclude region --report report.html
+    likewise cluster tickets.csv --as-text body | head
     likewise cluster big.parquet -c answers.csv -k 10 --engine dask
 
-    DATA is a .csv, .parquet or .npy file. All columns must be numeric, except an optional ID
-    column. Without answers the rows are clustered by their features alone.
+    DATA is a table: .csv, .tsv, .jsonl (also .gz), .parquet, .feather, .npy, or - for stdin. Its
+    columns are numbers, yes or no, categories, dates or free text, with gaps. Columns that look
+    like ids, indexes, labels or constants are left out and named. Without answers the rows are
+    clustered by their features alone. Answers are pairs and triples, or labels of some rows
+    (id,label).
     """
-    output = check_output(output, data)
+    output = check_output(output, data, as_json)
     check_side_files(report, model)
     check_files({"DATA": data, "-c": answers}, {"-o": output, "--report": report, "--model": model})
     check_model_extension(model)
     check_method(method, clusters, report)
     check_engine(engine, scheduler, method, data, report)
+    choice = ColumnChoice(features, exclude, as_text, as_category)
     if engine == "dask":
+        if exclude or as_text or as_category:
+            raise click.UsageError("--engine dask takes columns of numbers. Name them: --features.")
         unfitted = _make_guided(method, clusters, preparation, random_state)
         columns = {"id_column": id_column, "features": features}
         _cluster_on_dask(unfitted, data, answers, output, model, scheduler, columns)
         return
-    from likewise.constraints import Constraints
-    from likewise.files.row_file import read_rows, write_clusters
+    from likewise.files.row_file import write_clusters
     from likewise.model_file import save_model
     from likewise.report import write_report
 
-    rows = read_rows(data, id_column=id_column, features=features, text_column=text_column)
-    images = None if image_shape is None else _as_images(rows.X, image_shape)
-    constraints = Constraints(len(rows.X))
-    if answers is not None:
-        constraints = Constraints.read(answers, n_samples=len(rows.X), ids=rows.ids)
-    print_size(rows.X.shape, constraints)
+    data_rows = read_data(data, id_column, choice, text_column)
+    images = None
+    if image_shape is not None:
+        images = _as_images(data_rows.numbers(), image_shape)
+    constraints = read_answers(answers, data_rows)
+    n_columns = len(data_rows.feature_names or [c for c in data_rows.columns if c.n_features])
+    n_columns = n_columns or data_rows.rows.shape[1]
+    print_size((data_rows.n_rows, n_columns), constraints)
+    print_columns(data_rows)
     print_conflicts(constraints)
     if method in GUIDED:
         fitted = _make_guided(method, clusters, preparation, random_state)
-        labels = fitted.fit(rows.X, constraints=constraints).labels_
+        if data_rows.features is not None:
+            fitted.set_params(features=data_rows.features)
+        labels = fitted.fit(data_rows.rows, constraints=constraints).labels_
         print_choice(fitted, constraints)
     else:
-        fitted = _make_pipeline(method, clusters, preparation, random_state)
-        labels = fitted.fit_predict(rows.X, clusters__constraints=constraints)
+        fitted = _make_pipeline(method, clusters, preparation, random_state, data_rows.features)
+        labels = fitted.fit_predict(data_rows.rows, clusters__constraints=constraints)
         print_satisfaction(constraints, labels)
     with _all_or_none():
         if model is not None:
-            save_model(fitted, model, feature_names=rows.feature_names)
+            names = data_rows.feature_names
+            save_model(fitted, model, feature_names=names, id_column=data_rows.id_column)
         if report is not None:
             write_report(
                 report,
                 fitted,
-                rows.X,
+                data_rows.rows,
                 constraints=constraints,
-                ids=rows.ids,
+                ids=data_rows.ids,
                 images=images,
-                texts=rows.texts,
-                feature_names=rows.feature_names,
-                title=f"{Path(data).stem}: what the answers did",
+                texts=data_rows.texts,
+                feature_names=data_rows.feature_names,
+                title=f"{_title_of(data)}: what the answers did",
             )
-        write_clusters(output, labels, rows.ids)
+        write_clusters(output, labels, *data_rows.output_ids)
     print_files(model=model, report=report, clusters=output)
+    if as_json:
+        files = {"clusters": output, "report": report, "model": model}
+        print_json(_summary(fitted, labels, constraints, data_rows, files))
+
+
+def _title_of(data: str) -> str:
+    return "stdin" if data == "-" else Path(data).stem
+
+
+def _summary(fitted, labels, constraints, data_rows, files: dict) -> dict:
+    """What was read, done and written, for a program to read."""
+    import numpy as np
+
+    report = getattr(fitted, "report_", None)
+    summary = {
+        "rows": data_rows.n_rows,
+        "answers": constraints.n_answers,
+        "columns": [
+            {"name": c.name, "kind": c.kind, "why": c.why, "missing": c.n_missing}
+            for c in data_rows.columns
+        ],
+        "clusters": int(labels.max()) + 1,
+        "sizes": np.bincount(labels).tolist(),
+        "contradictions": [str(conflict) for conflict in constraints.conflicts()],
+        "files": {content: path for content, path in files.items() if path is not None},
+    }
+    if report is not None:
+        satisfied = [report.satisfied_before, report.satisfied]
+        satisfied = [None if np.isnan(share) else float(share) for share in satisfied]
+        summary |= {
+            "features": report.why_prepared,
+            "space": report.why,
+            "number_of_clusters": report.why_n_clusters,
+            "satisfied_before": satisfied[0],
+            "satisfied": satisfied[1],
+            "doubtful": [constraints.describe(int(at)) for at in fitted.doubtful_],
+        }
+    return summary
 
 
 def _cluster_on_dask(
@@ -218,7 +278,7 @@ def _make_guided(method: str, n_clusters: int | str, preparation: str, seed: int
     return GuidedClustering(n_clusters, learner=learner, preparation=preparation, random_state=seed)
 
 
-def _make_pipeline(method: str, n_clusters: int | str, preparation: str, seed: int):
+def _make_pipeline(method: str, n_clusters: int | str, preparation: str, seed: int, features=None):
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import StandardScaler
 
@@ -226,7 +286,8 @@ def _make_pipeline(method: str, n_clusters: int | str, preparation: str, seed: i
 
     clusterer = getattr(likewise, CLUSTERERS[method])(n_clusters, random_state=seed)
     scaler = [("scaler", StandardScaler())] if preparation == "standardize" else []
-    return Pipeline([*scaler, ("clusters", clusterer)])
+    table = [] if features is None else [("features", features)]
+    return Pipeline([*table, *scaler, ("clusters", clusterer)])
 
 
 def _as_images(X, shape: tuple[int, ...]):

@@ -1,15 +1,46 @@
 """Messages on stderr: results, warnings and errors, each in one line."""
 
+import json
 import sys
 
 import click
 
 MAX_MESSAGE = 600  # characters
 MOST_SHOWN = 10  # answers in a table
+VERBOSITY = "likewise.verbosity"  # in the context of the command
 
 
 def print_message(message: str) -> None:
-    click.echo(message, err=True)
+    """A line on stderr, unless --quiet."""
+    if verbosity() >= 0:
+        click.echo(message, err=True)
+
+
+def print_details(message: str) -> None:
+    """A line on stderr with -v."""
+    if verbosity() > 0:
+        click.echo(message, err=True)
+
+
+def set_verbosity(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    """Of --quiet and --verbose: kept for the command that runs."""
+    from likewise.progress import show_progress
+
+    if value:
+        context.meta[VERBOSITY] = {"quiet": -1, "verbose": 1}[str(parameter.name)]
+    if value and parameter.name == "quiet":
+        show_progress(False)
+
+
+def verbosity() -> int:
+    """-1 where only warnings and errors are printed, 1 where everything is."""
+    context = click.get_current_context(silent=True)
+    return 0 if context is None else context.meta.get(VERBOSITY, 0)
+
+
+def print_json(document: dict) -> None:
+    """One JSON document on stdout."""
+    click.echo(json.dumps(document, indent=1))
 
 
 def print_size(shape: tuple[int, ...], constraints, note: str = "") -> None:
@@ -94,6 +125,8 @@ def print_choice(fitted, constraints) -> None:
     report = fitted.report_
     print_message(f"features: {report.why_prepared}")
     print_message(f"space: {report.why}")
+    for name, score, error in zip(report.trial_names, report.trial_scores, report.trial_errors):
+        print_details(f"  {score:.3f} ± {error:.3f}  {name}")
     print_message(f"clusters: {report.why_n_clusters}")
     if report.satisfied == report.satisfied:  # not nan: some answer could be judged
         before, after = percent(report.satisfied_before), percent(report.satisfied)
@@ -113,7 +146,7 @@ def print_warnings_once():
         text = f"warning: {_one_line(message)}"
         if text not in printed:
             printed.add(text)
-            print_message(text)
+            click.echo(text, err=True)
 
     return show
 

@@ -4,6 +4,8 @@ from typing import Any
 
 import click
 
+from likewise.cli.messages import set_verbosity
+
 GUIDED = ("auto", "sklr", "itml")  # run by GuidedClustering; only these have a report
 CLUSTERERS = {
     "kernel-kmeans": "KernelKMeans",
@@ -51,9 +53,10 @@ class ColumnNames(click.ParamType):
 
 
 READABLE = click.Path(exists=True, dir_okay=False)
+READABLE_OR_STDIN = click.Path(exists=True, dir_okay=False, allow_dash=True)
 WRITABLE = click.Path(dir_okay=False)
 # Shared by several commands, with the same names and help texts.
-data_argument = click.argument("data", type=READABLE)
+data_argument = click.argument("data", type=READABLE_OR_STDIN)
 answers_option = click.option(
     "-c", "--constraints", "answers", type=READABLE, help="Answer file: .csv, .jsonl or .parquet."
 )
@@ -73,8 +76,50 @@ features_option = click.option(
     "--features",
     type=ColumnNames(),
     metavar="NAMES",
-    help="Columns to use, separated by commas.  [default: all]",
+    help="Columns to use, separated by commas, whatever they look like.  [default: all but ids, "
+    "indexes, labels and constants]",
 )
+exclude_option = click.option(
+    "--exclude", type=ColumnNames(), metavar="NAMES", help="Columns to leave out."
+)
+as_text_option = click.option(
+    "--as-text", type=ColumnNames(), metavar="NAMES", help="Columns to take as free text."
+)
+as_category_option = click.option(
+    "--as-category",
+    type=ColumnNames(),
+    metavar="NAMES",
+    help="Columns to take as categories, such as codes written as numbers.",
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print the results as JSON on stdout."
+)
+
+
+def column_options(command):
+    """--exclude, --as-text and --as-category, after --features."""
+    for option in (as_category_option, as_text_option, exclude_option, features_option):
+        command = option(command)
+    return command
+
+
+def verbosity_options(command):
+    """--quiet and -v: how much is said on stderr."""
+    for name, letter, words in (
+        ("verbose", "-v", "Say more: every column, every trial."),
+        ("quiet", "-q", "Say nothing but warnings and errors."),
+    ):
+        command = click.option(
+            letter,
+            f"--{name}",
+            is_flag=True,
+            expose_value=False,
+            callback=set_verbosity,
+            help=words,
+        )(command)
+    return command
+
+
 seed_option = click.option(
     "--random-state",
     default=0,

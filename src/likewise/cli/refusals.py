@@ -25,14 +25,17 @@ def check_model_first(model: str, data: str) -> None:
         )
 
 
-def check_output(output: str | None, data: str) -> str:
+def check_output(output: str | None, data: str, as_json: bool = False) -> str:
     """Where the clusters go; a file that cannot be written is refused before the work."""
     from likewise.files.row_file import check_output_path
 
-    if output is None and not sys.stdout.isatty():
+    if as_json and output == "-":
+        raise ValueError("--json prints to stdout, so the clusters need a file: choose it with -o.")
+    if output is None and not as_json and not sys.stdout.isatty():
         output = "-"
     elif output is None:
-        output = f"{Path(data).stem}-clusters.csv"
+        stem = "stdin" if data == "-" else Path(data).name.removesuffix(".gz").rpartition(".")[0]
+        output = f"{stem}-clusters.csv"
         if Path(output).exists():
             raise ValueError(f"{output} already exists. Choose an output file with -o.")
     elif output == "-" and sys.stdout.isatty():  # data goes to stdout only when it is piped
@@ -63,7 +66,7 @@ def check_files(inputs: Mapping[str, str | None], outputs: Mapping[str, str | No
 
     taken: dict = {}
     for option, path in inputs.items():
-        if path is not None:
+        if path is not None and path != "-":  # stdin
             taken[_identity(path)] = f"{option} {path}, which is an input"
     for option, path in outputs.items():
         if path is None:

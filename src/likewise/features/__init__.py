@@ -1,6 +1,6 @@
 """Tables of mixed columns, texts and images as numbers: transformers that a model file can hold."""
 
-from likewise.features.column_kinds import TableColumn
+from likewise.features.column_kinds import TableColumn, is_id_name
 from likewise.features.image_features import ImageFeatures, UnreadableImageWarning
 from likewise.features.table_features import TableFeatures
 from likewise.features.table_input import cell_table, is_frame, is_mixed_table
@@ -14,5 +14,6 @@ __all__ = [
     "UnreadableImageWarning",
     "cell_table",
     "is_frame",
+    "is_id_name",
     "is_mixed_table",
 ]

@@ -31,6 +31,7 @@ FARTHEST = 3.0  # interquartile ranges that an outlier is bent to
 EVEN_FLAG, EVEN_LEVELS = 0.25, 0.5  # variance of an even yes or no, as 0 and 1, and one-hot
 SMALLEST_SPREAD = 1e-12  # of the largest number: below, a column of numbers is constant
 CYCLES = {"year": 365.25, "week": 7.0, "day": 1.0}  # days; 1970 began on a Thursday
+EPOCH_YEAR = 1970.0
 MOST_NAMED = 5  # unseen levels in a warning
 
 
@@ -89,6 +90,17 @@ def encode_column(fitted: FittedColumn, values: np.ndarray) -> np.ndarray:
     if fitted.kind != "category":
         block[~is_known(values)] = 0.0
     return block / fitted.scale
+
+
+def readable_block(fitted: FittedColumn, values: np.ndarray) -> np.ndarray:
+    """The block (n, n_features) in units that people read: numbers and years as they are, levels
+    and flags as 0 and 1; a missing number is at the median."""
+    if fitted.kind == "number":
+        return fitted.encoder.transform(values.astype(np.float64)[:, None])
+    block = raw_block(fitted, values)
+    if fitted.kind == "date":
+        block[:, 0] = EPOCH_YEAR + (block[:, 0] * fitted.spread + fitted.center) / CYCLES["year"]
+    return block
 
 
 def raw_block(fitted: FittedColumn, values: np.ndarray) -> np.ndarray:

@@ -119,7 +119,7 @@ def _choose_for_words(name: str, distinct: set, n_known: int) -> tuple[str, str]
         return "text", ""
     if is_own:
         return "left out", "it names rows: nearly every row has its own value"
-    if _is_id_name(name) and n_distinct > MOST_LEVELS:
+    if is_id_name(name) and n_distinct > MOST_LEVELS:
         return "left out", f"by its name an id, of {n_distinct} values"
     return "category", ""
 
@@ -135,7 +135,7 @@ def _choose_for_numbers(name: str, known: np.ndarray, distinct: set) -> tuple[st
         _plain(name) in INDEX_NAMES or (len(known) >= FEWEST_INDEXED and span == len(known) - 1)
     ):
         return "left out", "it numbers the rows"
-    if _is_id_name(name):
+    if is_id_name(name):
         if len(distinct) <= MOST_LEVELS and not is_own:
             return "category", ""
         return "left out", f"by its name an id, of {len(distinct)} values"
@@ -153,7 +153,8 @@ def _is_label(name: str, typed: TypedColumn, n_distinct: int, n_known: int) -> b
     return _plain(name) in LABEL_NAMES and repeats and n_distinct <= OWN_SHARE * n_known
 
 
-def _is_id_name(name: str) -> bool:
+def is_id_name(name: str) -> bool:
+    """Whether a column's name says that it holds ids: customer_id, rowId, Order No."""
     return bool(ID_WORDS & set(_plain(name).split()))
 
 

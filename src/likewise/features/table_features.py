@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise.constraints import refuse_answers_as_y
-from likewise.features.column_encoders import encode_column, fit_column
+from likewise.features.column_encoders import encode_column, fit_column, readable_block
 from likewise.features.column_kinds import TableColumn, choose_kind, count_missing, use_as
 from likewise.features.table_input import cell_table, is_frame
 from likewise.files.cell_table import CellTable, take_rows
@@ -169,21 +169,22 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         -------
         Z : ndarray of shape (n_samples, n_features)
         """
-        check_is_fitted(self)
-        table = self._read(X, reset=False)
-        missing = [fitted.name for fitted in self.encoded_ if fitted.name not in table.columns]
-        if missing:
-            raise ValueError(
-                f"The feature names of the table lack {_listed(missing)}, used in fit; they are "
-                f"{_listed(table.columns)}. Add what is missing, with empty cells if need be."
-            )
-        Z = np.empty((table.n_rows, sum(len(fitted.parts) for fitted in self.encoded_)))
-        for start in range(0, table.n_rows, BLOCK_ROWS):
-            rows = slice(start, start + BLOCK_ROWS)
-            part = take_rows(table, rows) if table.n_rows > BLOCK_ROWS else table
-            blocks = collect_problems(partial(self._encode, one, part) for one in self.encoded_)
-            Z[rows] = np.concatenate(blocks, axis=1)
-        return Z
+        return self._turn(X, encode_column)
+
+    def readable(self, X):
+        """The columns of ``transform`` in units that people read, to show and not to cluster by.
+
+        Parameters
+        ----------
+        X : dataframe, dict of columns or array-like of shape (n_samples, n_columns)
+            As for ``transform``.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples, n_features)
+            Numbers and years as they are, levels and flags as 0 and 1.
+        """
+        return self._turn(X, readable_block)
 
     def get_feature_names_out(self, input_features=None):
         """The name of each number: its column, and the level, cycle or direction.
@@ -221,6 +222,26 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = []
         return tags
 
+    def _turn(self, X, turn) -> np.ndarray:
+        """Every used column by `turn`, side by side, a block of rows at a time."""
+        check_is_fitted(self)
+        table = self._read(X, reset=False)
+        missing = [fitted.name for fitted in self.encoded_ if fitted.name not in table.columns]
+        if missing:
+            raise ValueError(
+                f"The feature names of the table lack {_listed(missing)}, used in fit; they are "
+                f"{_listed(table.columns)}. Add what is missing, with empty cells if need be."
+            )
+        Z = np.empty((table.n_rows, sum(len(fitted.parts) for fitted in self.encoded_)))
+        for start in range(0, table.n_rows, BLOCK_ROWS):
+            rows = slice(start, start + BLOCK_ROWS)
+            part = take_rows(table, rows) if table.n_rows > BLOCK_ROWS else table
+            blocks = collect_problems(
+                partial(self._block, turn, one, part) for one in self.encoded_
+            )
+            Z[rows] = np.concatenate(blocks, axis=1)
+        return Z
+
     def _read(self, X, *, reset: bool) -> CellTable:
         table = cell_table(X)
         if not is_frame(X):
@@ -247,11 +268,11 @@ class TableFeatures(TransformerMixin, BaseEstimator):
             kind = "category" if typed.kind == "word" else typed.kind
         return kind, why
 
-    def _encode(self, fitted, table: CellTable) -> np.ndarray:
+    def _block(self, turn, fitted, table: CellTable) -> np.ndarray:
         cells, place = table.columns[fitted.name], table.place(fitted.name)
         kind = CELL_KINDS.get(fitted.kind, fitted.kind)
         notation = fitted.notation or table.notation
-        return encode_column(fitted, as_kind(cells, kind, place, notation=notation))
+        return turn(fitted, as_kind(cells, kind, place, notation=notation))
 
     def _check_names(self, table: CellTable) -> None:
         settings = ("exclude", "features", "as_text", "as_category")

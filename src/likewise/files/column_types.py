@@ -83,6 +83,8 @@ def typed_column(cells: np.ndarray, place: Place, *, notation: str = "") -> Type
         n_read = int(sum(counts[code] for code in values))
         if n_read == n_known and known:
             filled = _spread(kind, values, codes, len(distinct))
+            if kind == "number":
+                _check_finite(filled, place)
             return TypedColumn(kind, filled, notation_found)
         if n_known >= FEWEST_CELLS and n_read >= MOSTLY * n_known:
             wrong = np.flatnonzero(np.isin(codes, sorted(known.keys() - values.keys())))
@@ -239,7 +241,7 @@ def _numbers_of(known: dict[int, Any], notation: str) -> tuple[dict[int, float],
             number = float(cell) if isinstance(cell, Decimal) else parse_number(cell)
         except (TypeError, ValueError):
             continue
-        if math.isfinite(number) and abs(number) <= LARGEST:
+        if math.isfinite(number):
             numbers[code] = number
     return numbers, notation
 

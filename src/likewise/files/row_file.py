@@ -96,7 +96,11 @@ def read_table(path: str | os.PathLike) -> CellTable:
 
 
 def read_named_table(
-    path: str | os.PathLike, *, id_column: str | None = None, text_column: str | None = None
+    path: str | os.PathLike,
+    *,
+    id_column: str | None = None,
+    text_column: str | None = None,
+    usual_ids: Sequence[str] = (ID_COLUMN,),
 ) -> NamedTable:
     """Read a table, and set apart the column that names the rows, and one of texts to show.
 
@@ -105,13 +109,15 @@ def read_named_table(
     path : str or path
         Or "-", for stdin.
     id_column : str, default=None
-        The column that names the rows; one called "id" is taken when there is one.
+        The column that names the rows.
     text_column : str, default=None
         A column to keep as text, to show and not to cluster by.
+    usual_ids : sequence of str, default=("id",)
+        Without an ``id_column``, the first of these that is there.
     """
     table, file = read_table(path), _file_name(path)
-    if id_column is None and ID_COLUMN in table.columns:
-        id_column = ID_COLUMN
+    if id_column is None:
+        id_column = next((name for name in usual_ids if name in table.columns), None)
     id_cells = None if id_column is None else _column(table, id_column, file)
     texts = None if text_column is None else _column(table, text_column, file)
     return NamedTable(
@@ -129,6 +135,7 @@ def read_rows(
     id_column: str | None = None,
     features: Sequence[str] | None = None,
     text_column: str | None = None,
+    usual_ids: Sequence[str] = (ID_COLUMN,),
 ) -> ReadRows:
     """Read rows of numbers: from a .npy file, or from columns of numbers without a gap.
 
@@ -137,18 +144,22 @@ def read_rows(
     path : str or path
         Or "-", for stdin.
     id_column : str, default=None
-        The column that names the rows; one called "id" is taken when there is one.
+        The column that names the rows.
     features : sequence of str, default=None
         The columns to use; all but the names and the texts when not given.
     text_column : str, default=None
         A column to keep as text, to show and not to cluster by.
+    usual_ids : sequence of str, default=("id",)
+        Without an ``id_column``, the first of these that is there.
     """
     file = _file_name(path)
     if ending_of(path) == ".npy":
         if id_column is not None or features or text_column is not None:
             raise ValueError(f"{file} has no named columns to choose from.")
         return ReadRows(_read_npy(Path(path)), None, None)
-    named = read_named_table(path, id_column=id_column, text_column=text_column)
+    named = read_named_table(
+        path, id_column=id_column, text_column=text_column, usual_ids=usual_ids
+    )
     names = list(features) if features else list(named.table.columns)
     if not names:
         raise ValueError(f"{file} has no column of numbers.")

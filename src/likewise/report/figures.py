@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from likewise.constraints import Constraints, check_constraints
 from likewise.report.picture import brightness_range, check_images
 from likewise.report.sections import hardest_pulled
-from likewise.report.view import check_model, look, typical_rows
+from likewise.report.view import as_seen, check_model, look, typical_rows
 
 N_COLORS = 10
 
@@ -45,7 +45,7 @@ def plot_map(model, X, *, when: str = "after", ax: Axes | None = None) -> Axes:
     """
     if when not in ("before", "after"):
         raise ValueError(f"when={when!r} must be 'before' or 'after'.")
-    view = look(model, X)
+    view = look(*as_seen(model, X)[:2])
     flat = view.map_before if when == "before" else view.map_after
     labels = view.labels_before if when == "before" else view.labels[view.points]
     ax = plt.subplots(layout="constrained")[1] if ax is None else ax
@@ -163,7 +163,7 @@ def plot_typical_rows(model, X, images, *, n_rows: int = 10) -> Figure:
     12
     """
     images = check_images(images, check_model(model).n_rows)
-    view = look(model, X)
+    view = look(*as_seen(model, X)[:2])
     size = (0.7 * n_rows + 0.5, 0.75 * model.n_clusters_)
     figure, axes = plt.subplots(
         model.n_clusters_, n_rows, squeeze=False, figsize=size, layout="constrained"

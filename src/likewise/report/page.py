@@ -16,7 +16,7 @@ from likewise.report.markup import Markup, element, join
 from likewise.report.row_cards import RowCards
 from likewise.report.sections import Section
 from likewise.report.shown_questions import border_questions, check_questions
-from likewise.report.view import check_model, look
+from likewise.report.view import as_seen, check_model, look
 
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
@@ -85,12 +85,20 @@ def write_report(
     ...     Path(folder, "iris.html").read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
+    check_model(model)
+    model, X, readable, names = as_seen(model, X)
     report = check_model(model, X)
     if constraints is not None:
         constraints = check_constraints(constraints, n_samples=report.n_rows)
     cards = RowCards.of(report.n_rows, constraints, ids=ids, images=images, texts=texts)
     pulled = sections.hardest_pulled(model, constraints)
-    view = look(model, X, wanted=sections.rows_of(constraints, pulled), feature_names=feature_names)
+    view = look(
+        model,
+        X,
+        wanted=sections.rows_of(constraints, pulled),
+        feature_names=feature_names if names is None else names,
+        readable=readable,
+    )
     if questions is None:
         asked = border_questions(view, constraints, N_QUESTIONS)
     else:

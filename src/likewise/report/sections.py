@@ -226,6 +226,9 @@ def choice(report) -> Section:
     }
     items = [join([element("dt", what), element("dd", why)]) for what, why in reasons.items()]
     parts: list[Markup | None] = [element("dl", *items, class_="reasons")]
+    if len(report.columns):
+        lines = [element("li", str(column)) for column in report.columns]
+        parts += [element("h3", "What became of each column"), element("ul", *lines)]
     if len(report.trial_names):
         head = [element("th", what, scope="col") for what in ("tried", "score", "")]
         items = []

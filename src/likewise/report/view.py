@@ -4,6 +4,7 @@ Nothing here depends on HTML or matplotlib; the page and the figures both use it
 rows X has, only a sample of them is used, so a report takes seconds.
 """
 
+import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,8 +57,33 @@ def check_model(model, X=None):
     return model.report_
 
 
-def look(model, X, *, wanted=(), feature_names=None) -> View:
-    """Take a sample of rows, always with those that are `wanted`, and flatten both spaces."""
+class Seen(NamedTuple):
+    """A model and rows as numbers, whatever it was fitted to."""
+
+    model: Any
+    X: Any  # (n, d)
+    readable: np.ndarray | None  # (n, d) the same in the units of a table
+    names: list[str] | None  # (d,) where the numbers have names of their own
+
+
+def as_seen(model, X) -> Seen:
+    """The rows of a table as the numbers that the model made of them; others as they are."""
+    features = getattr(model, "features_", None)
+    if features is None:
+        return Seen(model, X, None, None)
+    model = copy.copy(model)
+    model.features_ = None
+    readable = features.readable(X) if hasattr(features, "readable") else None
+    has_names = hasattr(features, "get_feature_names_out")
+    names = list(features.get_feature_names_out()) if has_names else None
+    return Seen(model, features.transform(X), readable, names)
+
+
+def look(model, X, *, wanted=(), feature_names=None, readable=None) -> View:
+    """Take a sample of rows, always with those that are `wanted`, and flatten both spaces.
+
+    `readable` has the columns of X in units that people read.
+    """
     report = check_model(model, X)
     wanted = np.unique(np.asarray(wanted, dtype=int))
     rows = sample_rows(report.n_rows, MAX_ROWS, wanted, SEED)
@@ -69,7 +95,7 @@ def look(model, X, *, wanted=(), feature_names=None) -> View:
     names = rename(np.asarray(report.labels_before), np.asarray(model.labels_))
     return View(
         rows=rows,
-        features=features,
+        features=features if readable is None else readable[rows],
         feature_names=name_features(X, features.shape[1], feature_names),
         Z=Z,
         labels=labels,

@@ -1,0 +1,155 @@
+"""What DATA holds: numbers, a table of mixed columns, and the names of its rows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from likewise.cli.messages import print_details, print_message
+
+MOST_NAMED = 12  # columns in one line
+
+
+@dataclass(frozen=True, eq=False)
+class DataRows:
+    """The rows of DATA, and how they become numbers."""
+
+    rows: Any  # (n, d) numbers, or a CellTable
+    features: Any  # the fitted transformer of a table; None for numbers
+    n_rows: int
+    feature_names: list[str] | None  # of numbers
+    ids: list[str] | None = None
+    id_column: str | None = None
+    id_cells: Any = None  # the ids as the file has them, of their own type
+    has_guessed_ids: bool = False  # no option and no column "id" said so
+    texts: list[str] | None = None
+    columns: tuple = ()  # what became of each
+
+    def numbers(self):
+        """The rows as numbers (n, d)."""
+        return self.rows if self.features is None else self.features.transform(self.rows)
+
+    def preparation(self, asked: str) -> str:
+        """Columns of a table have equal weights already; "auto" leaves them so."""
+        return "none" if self.features is not None and asked == "auto" else asked
+
+    @property
+    def output_ids(self) -> tuple:
+        """The ids and their column, as they are written beside the clusters."""
+        return self.id_cells, self.id_column
+
+
+@dataclass(frozen=True)
+class ColumnChoice:
+    """The options that choose columns."""
+
+    features: list[str] | None = None
+    exclude: list[str] | None = None
+    as_text: list[str] | None = None
+    as_category: list[str] | None = None
+
+
+def read_data(
+    data: str,
+    id_column: str | None = None,
+    choice: ColumnChoice | None = None,
+    text_column: str | None = None,
+) -> DataRows:
+    """Read DATA: numbers as they are, anything else through TableFeatures."""
+    from likewise.features import TableFeatures
+    from likewise.files.row_file import ending_of, read_named_table, read_rows
+
+    choice = choice or ColumnChoice()
+    if ending_of(data) == ".npy":
+        if any((choice.exclude, choice.as_text, choice.as_category)):
+            raise ValueError(f"{data} has no named columns to choose from.")
+        numbers = read_rows(
+            data, id_column=id_column, features=choice.features, text_column=text_column
+        ).X
+        return DataRows(numbers, None, len(numbers), None)
+    named = read_named_table(data, id_column=id_column, text_column=text_column)
+    features = TableFeatures(**vars(choice)).fit(named.table)
+    ids, id_column, id_cells, is_guessed = named.ids, named.id_column, named.id_cells, False
+    if id_column is None:
+        id_column = guess_id_column(features, named.table)
+        if id_column is not None:
+            id_cells, is_guessed = named.table.columns[id_column], True
+            ids = [str(cell) for cell in id_cells.tolist()]
+    used = [column.name for column in features.columns_ if column.n_features]
+    X = None if choice.as_text or choice.as_category else plain_numbers(named.table, used)
+    return DataRows(
+        rows=named.table if X is None else X,
+        features=features if X is None else None,
+        n_rows=named.table.n_rows,
+        feature_names=used if X is not None else None,
+        ids=ids,
+        id_column=id_column,
+        id_cells=id_cells,
+        has_guessed_ids=is_guessed,
+        texts=named.texts,
+        columns=features.columns_,
+    )
+
+
+def plain_numbers(table, names: list[str]):
+    """The columns as numbers (n, d); None where one of them has other cells, or gaps."""
+    import numpy as np
+
+    from likewise.files.column_types import typed_column
+
+    columns = []
+    for name in names:
+        typed = typed_column(table.columns[name], table.place(name), notation=table.notation)
+        if typed.kind != "number" or np.isnan(typed.values.astype(float)).any():
+            return None
+        columns.append(typed.values.astype(np.float64))
+    return np.stack(columns, axis=1)
+
+
+def guess_id_column(features, table) -> str | None:
+    """The one column left out as an id that names every row, once; None where there is no such."""
+    from likewise.features import is_id_name
+    from likewise.files.column_types import is_no_value
+
+    found = []
+    for column in features.columns_:
+        if column.kind == "left out" and is_id_name(column.name) and column.why != "as asked":
+            cells = table.columns[column.name].tolist()
+            if len(set(cells)) == len(cells) and not any(map(is_no_value, cells)):
+                found.append(column.name)
+    return found[0] if len(found) == 1 else None
+
+
+def read_answers(path: str | None, rows: DataRows):
+    """The answers of a file, by id or by row number; none without a file."""
+    from likewise.constraints import Constraints
+
+    if path is None:
+        return Constraints(rows.n_rows, ids=rows.ids)
+    try:
+        return Constraints.read(path, n_samples=rows.n_rows, ids=rows.ids)
+    except ValueError:
+        if not rows.has_guessed_ids:
+            raise
+        try:  # nobody said that the rows go by these ids
+            return Constraints.read(path, n_samples=rows.n_rows)
+        except ValueError:
+            pass
+        raise
+
+
+def print_columns(rows: DataRows) -> None:
+    """What became of the columns: the used ones in a line, and each that is left out."""
+    used = [column for column in rows.columns if column.n_features]
+    left_out = [c for c in rows.columns if not c.n_features and c.why != "as asked"]
+    left_out = [column for column in left_out if column.name != rows.id_column]
+    if rows.has_guessed_ids:
+        print_message(f"ids: column {rows.id_column}")
+    if rows.features is not None:
+        named = ", ".join(f"{column.name} ({column.kind})" for column in used[:MOST_NAMED])
+        more = f" and {len(used) - MOST_NAMED} more" if len(used) > MOST_NAMED else ""
+        print_message(f"columns: {named}{more}")
+    for column in left_out[:MOST_NAMED]:
+        print_message(f"left out: {column.name}: {column.why}")
+    if len(left_out) > MOST_NAMED:
+        print_message(f"left out: {len(left_out) - MOST_NAMED} more; -v lists them")
+    for column in rows.columns:
+        print_details(f"  {column}")
