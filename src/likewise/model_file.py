@@ -86,7 +86,7 @@ FUNCTIONS = {
 }
 
 # Parameters of the classes above that name a file or a folder: None in every model file.
-PATHS = ("checkpoint", "memory")
+PATHS = ("cache_folder", "checkpoint", "memory")
 NUMBER_TYPES = ("float64", "float32", "int64", "int32", "bool", "object")  # of arrays
 MAX_KEYS = 1000  # of a dict that are not text: numbers can be chosen to collide, texts cannot
 

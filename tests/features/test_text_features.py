@@ -240,6 +240,12 @@ def test_a_saved_one_gives_the_same_rows(tmp_path, ngrams):
     assert_array_equal(loaded.get_feature_names_out(), model.get_feature_names_out())
 
 
+def test_the_folder_of_the_cache_is_not_saved(tmp_path):
+    model = TextFeatures(cache_folder=str(tmp_path)).fit(made_texts()[0])
+    with pytest.raises(TypeError, match="cache_folder names a file or a folder"):
+        save_model(model, tmp_path / "texts.likewise")
+
+
 def test_a_fitted_transformer_is_used_as_it_is_and_another_is_fitted():
     texts, _ = made_texts()
     fitted = TfidfVectorizer(vocabulary=["card", "rose"]).fit(texts)
@@ -283,7 +289,7 @@ def test_what_is_no_texts_is_named(texts, problem):
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"encoder": "bert"}, "encoder='bert' is unknown. Use one of tfidf, a transformer"),
+        ({"encoder": "bert"}, "encoder='bert' is unknown. Use one of tfidf, sentences"),
         ({"encoder": 3}, "encoder is a int, which has no transform"),
         ({"ngrams": "letters"}, "ngrams='letters' is unknown"),
         ({"n_components": 0}, "n_components=0 must be an int of at least 1"),

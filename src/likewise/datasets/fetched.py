@@ -18,6 +18,7 @@ from likewise.datasets.catalog import CATALOG
 from likewise.datasets.dataset import Dataset
 from likewise.datasets.npz import as_floats, read_npz
 from likewise.files.atomic_file import replacing
+from likewise.files.cache_folder import cache_folder
 
 VARIABLE = "LIKEWISE_DATA"
 
@@ -62,7 +63,7 @@ def fetch(name: str) -> Dataset:
         divisor = CATALOG[name].divisor if name in CATALOG else 1
         return read_npz(_file(_folder(), name), divisor=divisor)
     if where == "cache":
-        return read_npz(_file(_cache(), name))
+        return read_npz(_file(cache_folder(), name))
     if where == "bundled":
         return BUNDLED[name]()
     if where == "download":
@@ -92,7 +93,7 @@ def available() -> dict[str, str]:
             where[name] = "folder"
         elif name in BUNDLED:
             where[name] = "bundled"
-        elif _file(_cache(), name).is_file():
+        elif _file(cache_folder(), name).is_file():
             where[name] = "cache"
         else:
             where[name] = "download" if CATALOG[name].openml else "nowhere"
@@ -205,10 +206,6 @@ def _folder() -> Path | None:
     return folder
 
 
-def _cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "likewise"
-
-
 def _file(folder, name) -> Path:
     return folder / f"{name}.npz"
 
@@ -233,7 +230,7 @@ def _download(name) -> Dataset:
                 as_frame=False,
                 return_X_y=True,
                 parser="liac-arff",
-                data_home=_cache(),
+                data_home=cache_folder(),
             )
         y = _codes(labels)
         data = Dataset(name, as_floats(np.asarray(X, dtype=np.float64)), y)
@@ -243,8 +240,8 @@ def _download(name) -> Dataset:
     if not data.checksum().startswith(entry.checksum):
         reason = f"OpenML's set {entry.openml} is not the copy we know (checksum)"
         raise FileNotFoundError(_not_available(name, reason))
-    _cache().mkdir(parents=True, exist_ok=True)
-    with replacing(_file(_cache(), name)) as temporary:
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    with replacing(_file(cache_folder(), name)) as temporary:
         np.savez_compressed(temporary, X=data.X, y=y)
     return data
 

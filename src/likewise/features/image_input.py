@@ -91,19 +91,10 @@ def range_of_values(source: ImageSource) -> tuple[float, float] | None:
     return (low, high) if high > low else (low, low + 1.0)
 
 
-def content_of(source: ImageSource, i: int) -> bytes:
-    """The bytes that make an image what it is."""
-    if source.array is not None:
-        image = np.ascontiguousarray(source.array[i])
-        return f"{image.dtype.str}{image.shape}".encode() + image.tobytes()
-    assert source.paths is not None
-    return source.paths[i].read_bytes()
-
-
 def name_of(source: ImageSource, i: int) -> bytes:
-    """What stands for an image without opening its file."""
-    if source.paths is None:
-        return content_of(source, i)
+    """What stands for an image: the name of its file, or its pixels."""
+    if source.array is not None:
+        return source.array[i].tobytes()
     return source.names[i].encode("utf-8", "surrogateescape")
 
 

@@ -1,4 +1,4 @@
-"""Texts as numbers: tf-idf, or any encoder, in their leading directions; rows of length 1."""
+"""Texts as numbers: tf-idf, sentence embeddings or any encoder; rows of length 1."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ from likewise.features.text_terms import (
 from likewise.files.table_file import is_missing
 from likewise.progress import track
 
-ENCODERS = ("tfidf",)
+ENCODERS = ("tfidf", "sentences")
 N_FIT = 20_000  # texts to learn terms and directions from; the others are only mapped
 BLOCK = 5_000  # texts mapped at once: their terms take some 10 MB
 
@@ -35,12 +35,15 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     By default texts become tf-idf weights of their terms, reduced to their leading directions.
     No language and no stop words are assumed: a term counts the less the more texts it is in, one
     in a single text is left out, and texts that are short or written without spaces are compared
-    by runs of two to four characters in place of words. Every row has length 1, but a text without
-    any known term, such as an empty or missing one, which is a row of zeros.
+    by runs of two to four characters in place of words. With ``encoder="sentences"`` a
+    network that has read much English turns each text into 384 numbers. Every row has length 1,
+    but a text without any known term, such as an empty or missing one, which is a row of zeros.
 
     Parameters
     ----------
-    encoder : {"tfidf"}, transformer or callable, default="tfidf"
+    encoder : {"tfidf", "sentences"}, transformer or callable, default="tfidf"
+        "sentences" needs the extra ``embed``: all-MiniLM-L6-v2, which reads the first 256 tokens;
+        what it made of a text is kept on disk and not computed again.
         A transformer maps texts to rows, sparse or dense; one that is fitted is used as it is, and
         another is fitted to the texts. A callable takes a list of str and returns an array
         (n, d).
@@ -52,6 +55,10 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         80 characters, or words are not set apart by spaces.
     max_terms : int, default=50_000
         The most terms of tf-idf, those in most texts. More cost memory.
+    cache_folder : str, path or None, default=None
+        Where sentence embeddings are kept. None takes the folder that the environment variable
+        LIKEWISE_CACHE names, else `likewise` in the user's folder for such files. No model file
+        holds it.
 
     Attributes
     ----------
@@ -92,9 +99,10 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         n_components=100,
         ngrams="auto",
         max_terms=50_000,
+        cache_folder=None,
     ):
         self.encoder, self.n_components, self.ngrams = encoder, n_components, ngrams
-        self.max_terms = max_terms
+        self.max_terms, self.cache_folder = max_terms, cache_folder
 
     def fit(self, X, y=None):
         """Learn terms and directions.
@@ -196,7 +204,11 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if self._by_terms:
             counts, _ = count_terms(texts, self.ngrams_, self.vocabulary_)
             return weigh_terms(counts, self.idf_)
-        if self.encoder_ is not None:
+        if isinstance(self.encoder, str):
+            from likewise.features.embed import sentence_embeddings  # torch takes seconds
+
+            rows = sentence_embeddings(texts, cache_folder=self.cache_folder)
+        elif self.encoder_ is not None:
             rows = self.encoder_.transform(texts)
         else:
             rows = self.encoder(texts)
