@@ -93,6 +93,12 @@ def test_pairs_of_one_kind_say_nothing_about_sizes(seed):
     assert estimate_together_share(draw_blobs(7, seed, n=30), apart) is None
 
 
+def test_two_pairs_do_not_outweigh_four_distinct_blobs(seed):
+    Z = draw_blobs(4, seed)
+    answers = Constraints(80, must_link=[(0, 1)], cannot_link=[(0, 20)])
+    assert choose_n_clusters(Z, answers, X=Z, random_state=seed).n_clusters == 4
+
+
 def test_distances_sharpen_the_share_of_pairs_that_belong_together(seed):
     """Ten equal blobs: a tenth of all pairs, which 60 must-or-cannot answers alone miss by .04."""
     Z = draw_blobs(10, seed, n=40)

@@ -272,7 +272,8 @@ class GraphPropagation(ClusterMixin, BaseEstimator):
         if known.are_all_apart and known.n_components > 1:
             return known.n_components
         coordinates, _ = diffusion_coordinates(W)
-        return int(choose_n_clusters(coordinates, answers, random_state=rng).n_clusters)
+        counted = choose_n_clusters(coordinates, answers, X=coordinates, random_state=rng)
+        return int(counted.n_clusters)
 
     def _warn(self, spread: "SpreadMemberships", known: "Known") -> None:
         if not spread.converged:

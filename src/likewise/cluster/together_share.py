@@ -23,6 +23,7 @@ from likewise.constraints import Constraints
 from likewise.kernels import sq_distances
 from likewise.numerics.threads import one_thread_if_small
 
+LEAST_PAIRS = 20  # fewer say too little
 LEVEL = 0.05  # of the test whether the pairs look drawn at random
 MODEL_ERROR = 0.03  # beside the sampling error: clusters in the data are not quite the classes
 N_RANKS = 1000  # places of u that the mean is taken over
@@ -43,7 +44,7 @@ def estimate_together_share(X: np.ndarray, answers: Constraints) -> TogetherShar
     pairs, signs = answers.signed_pairs()
     weights = answers.weights[answers.positions("must_link", "cannot_link")]
     pairs, signs, weights = (values[weights > 0] for values in (pairs, signs, weights))
-    if len(np.unique(signs)) < 2:
+    if len(signs) < LEAST_PAIRS or len(np.unique(signs)) < 2:
         return None
     sq_dists = sq_distances(X)
     all_sq_dists = np.sort(sq_dists[np.triu_indices(len(X), 1)])
