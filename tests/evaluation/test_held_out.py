@@ -11,7 +11,6 @@ from likewise.constraints import Constraints
 from likewise.evaluation import (
     answer_credits,
     beats,
-    cross_credits,
     held_out_accuracy,
     is_judgeable,
     mean_and_error,
@@ -161,25 +160,6 @@ def test_distances_in_blocks_are_the_same(monkeypatch):
 def test_coordinates_of_other_rows_are_refused():
     with pytest.raises(ValueError, match="refer to 4 rows, but X has 3"):
         held_out_accuracy(LINE[:3], Constraints(4, closer=[(0, 1, 2)]))
-
-
-def test_cross_credits_judge_every_answer_by_what_has_not_seen_it(seed):
-    Z, answers, _ = draw_pairs(seed)
-    seen = []
-
-    def judge(fit_part, held_out):
-        seen.append({str(answer) for answer in fit_part.answers()})
-        return answer_credits(Z, held_out)
-
-    splits = list(answers.folds(4, random_state=seed))
-    credits = cross_credits(judge, splits, answers.n_answers)
-    splits = [split for split in splits if is_judgeable(split.held_out).any()]
-    assert len(seen) == len(splits) >= 2
-    for told, split in zip(seen, splits):
-        assert not told & {str(answer) for answer in split.held_out.answers()}
-        assert_array_equal(credits[split.held_out_at], answer_credits(Z, split.held_out))
-    judged = np.concatenate([split.held_out_at for split in splits])
-    assert np.isnan(np.delete(credits, judged)).all()
 
 
 def test_mean_and_error_by_hand():

@@ -71,11 +71,6 @@ class ConstraintPrices:
     centers: np.ndarray
     settled: bool
 
-    @property
-    def impacts(self) -> np.ndarray:
-        """The paper's name and sign: minus the prices."""
-        return -self.prices
-
     def __repr__(self) -> str:
         n_costly = int(np.count_nonzero(self.prices > 0))
         return f"<ConstraintPrices of {len(self.prices)} answers, {n_costly} above 0>"

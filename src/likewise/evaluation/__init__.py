@@ -13,7 +13,6 @@ from likewise.evaluation.agreement import (
 from likewise.evaluation.held_out import (
     answer_credits,
     beats,
-    cross_credits,
     held_out_accuracy,
     is_judgeable,
     mean_and_error,
@@ -52,7 +51,6 @@ __all__ = [
     "beats",
     "can_judge",
     "count_judged",
-    "cross_credits",
     "fit_keywords",
     "free_row_score",
     "held_out_accuracy",

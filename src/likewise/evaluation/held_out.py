@@ -14,11 +14,9 @@ takes both kinds: must-links alone, or cannot-links alone, cannot be judged. Gue
 odd ones out and 1/2 on everything else. The accuracy is the mean credit by weight.
 """
 
-from collections.abc import Callable, Iterable
-
 import numpy as np
 
-from likewise.constraints import Constraints, Split, check_constraints
+from likewise.constraints import Constraints, check_constraints
 from likewise.evaluation.satisfaction import (
     check_coordinates,
     weighted_mean,
@@ -99,46 +97,6 @@ def answer_credits(Z, constraints) -> np.ndarray:
         weights = constraints.weights
         credits[musts] = 1 - share_below(must_dists, cannot_dists, weights[cannots])
         credits[cannots] = share_below(cannot_dists, must_dists, weights[musts])
-    return credits
-
-
-def cross_credits(
-    judge: Callable[[Constraints, Constraints], np.ndarray],
-    splits: Iterable[Split],
-    n_answers: int,
-) -> np.ndarray:
-    """Credit of each answer by something that was learned without it.
-
-    Parameters
-    ----------
-    judge : callable
-        ``judge(fit_part, held_out)`` learns from the first answers and gives a credit to each of
-        the second, nan where it cannot: ``answer_credits(Z, held_out)`` unless there is a reason.
-    splits : iterable of Split
-        From ``constraints.folds``, or from ``constraints.row_folds`` to judge by answers about rows
-        that were not learned from either.
-    n_answers : int
-        Of the constraints that were split.
-
-    Returns
-    -------
-    ndarray of shape (n_answers,)
-        nan where an answer cannot be judged, was never held out, or is implied by the others.
-
-    Examples
-    --------
-    >>> from likewise import Constraints
-    >>> from likewise.evaluation import answer_credits, cross_credits
-    >>> answers = Constraints(3, odd_one_out=[(0, 1, 2), (1, 2, 0)])
-    >>> def judge(fit_part, held_out):  # learns nothing, for once
-    ...     return answer_credits([[0.0], [1.0], [5.0]], held_out)
-    >>> cross_credits(judge, answers.folds(2, random_state=0), answers.n_answers)
-    array([1., 0.])
-    """
-    credits = np.full(n_answers, np.nan)
-    for split in splits:
-        if is_judgeable(split.held_out).any():
-            credits[split.held_out_at] = judge(split.fit_part, split.held_out)
     return credits
 
 
