@@ -168,7 +168,7 @@ def draw_answers(rng, folder: Path, known: list[str]) -> Path:
     cells = []
     for _ in range(pick(rng, (0, 3, 10, 40))):
         kind = pick(rng, KINDS)
-        width = 2 if kind.endswith("link") else 3
+        width = 2 if kind.endswith(("link", "pair")) else 3
         rows = [str(rng.randint(9))] * 3
         if len(known) >= 3:
             rows = [known[i] for i in rng.choice(len(known), 3, replace=False)]

@@ -97,7 +97,9 @@ _MISFITS = (
     *(RecursionError, MemoryError),
 )
 _CSR_PARTS = ("data", "indices", "indptr")
-_KINDS_OF_ANSWERS = ("must_link", "cannot_link", "odd_one_out", "closer", "undecided")
+_KINDS_OF_ANSWERS = (
+    *("must_link", "cannot_link", "odd_one_out", "closer", "undecided", "undecided_pair"),
+)
 
 
 def save_model(

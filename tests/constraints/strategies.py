@@ -4,7 +4,7 @@ import numpy as np
 
 from likewise.constraints import Constraints
 
-KINDS = ("must_link", "cannot_link", "odd_one_out", "closer", "undecided")
+KINDS = ("must_link", "cannot_link", "odd_one_out", "closer", "undecided", "undecided_pair")
 LETTERS = list("ab ,\"'\n\r;é\t0") + ["nan", "-1"]
 
 
@@ -13,7 +13,7 @@ def draw_constraints(rng: np.random.RandomState, max_rows: int = 12, max_answers
     n = rng.randint(3, max_rows + 1)
     answers = {}
     for kind in KINDS:
-        width = 2 if kind.endswith("link") else 3
+        width = 2 if kind.endswith(("link", "pair")) else 3
         count = rng.randint(0, max_answers // 3 + 1)
         answers[kind] = [rng.choice(n, size=width, replace=False) for _ in range(count)]
     m = sum(map(len, answers.values()))

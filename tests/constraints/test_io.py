@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from likewise import ITML
 from likewise.constraints import Constraints
 from tests.constraints.strategies import draw_constraints
 
@@ -65,6 +66,22 @@ def test_the_columns_of_a_file_are_the_documented_ones(tmp_path):
         "seconds": 2.5,
     }
     assert second == {"kind": "odd_one_out", "a": "x", "b": "y", "c": "z", "weight": 0.5}
+
+
+def test_undecided_about_two_rows_has_no_third_and_nothing_learns_from_it(tmp_path):
+    (tmp_path / "answers.csv").write_text("kind,a,b,c\nundecided,0,1,\nundecided,0,1,2\n")
+    c = Constraints.read(tmp_path / "answers.csv", n_samples=3)
+    assert c.undecided_pair.tolist() == [[0, 1]]
+    assert c.undecided.tolist() == [[0, 1, 2]]
+    assert list(c.kinds) == ["undecided_pair", "undecided"]
+    assert c == Constraints(3, undecided=[(0, 1, 2)], undecided_pair=[(0, 1)]).subset([1, 0])
+    c.write(tmp_path / "again.csv")
+    assert Constraints.read(tmp_path / "again.csv", n_samples=3) == c
+    assert [line.split(",")[0] for line in (tmp_path / "again.csv").read_text().split()[1:]] == [
+        "undecided",
+        "undecided",
+    ]
+    assert ITML().fit([[0.0], [1.0], [9.0]], constraints=c.subset([0])).n_answers_used_ == 0
 
 
 def test_few_columns_are_enough_and_blank_lines_do_not_count(tmp_path):

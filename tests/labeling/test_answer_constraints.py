@@ -17,7 +17,7 @@ GROUP = Question("group", (9,), groups=((0, 1), (2,), (3,)), more=((4,),))
     [
         (Question("pair", (0, 1)), "together", {("must_link", 0, 1): 1}),
         (Question("pair", (0, 1)), "apart", {("cannot_link", 0, 1): 1}),
-        (Question("pair", (0, 1)), "cant_tell", {}),
+        (Question("pair", (0, 1)), "cant_tell", {("undecided_pair", 0, 1): 0}),
         (Question("odd_one_out", (5, 6, 7)), 0, {("odd_one_out", 6, 7, 5): 1}),
         (Question("odd_one_out", (5, 6, 7)), "cant_tell", {("undecided", 5, 6, 7): 1}),
         (
@@ -28,7 +28,7 @@ GROUP = Question("group", (9,), groups=((0, 1), (2,), (3,)), more=((4,),))
         (GROUP, "new", {("cannot_link", 9, row): 1 / 3 for row in (0, 2, 3)}),
         (GROUP, "another", {("cannot_link", 9, row): 1 / 3 for row in (0, 2, 3)}),
         (GROUP, "nowhere", {("cannot_link", 9, row): 0 for row in (0, 2, 3)}),
-        (GROUP, "cant_tell", {}),
+        (GROUP, "cant_tell", {("undecided_pair", 9, row): 0 for row in (0, 2, 3)}),
         (Question("group", (9,), groups=((0,),)), 0, {("must_link", 9, 0): 1}),
         (
             Question("grid", (0, 1, 2, 3, 4)),

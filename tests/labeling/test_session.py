@@ -256,7 +256,7 @@ def test_on_changed_rows_their_answers_are_set_aside(tmp_path):
 
 
 def test_an_exported_answer_file_comes_back_and_counts_once(tmp_path):
-    done = ask(X, LabelOracle(Y, wrong=0.1, random_state=0), budget=20)
+    done = ask(X, LabelOracle(Y, wrong=0.1, cant_tell=0.2, random_state=0), budget=20)
     done.constraints.write(tmp_path / "answers.csv")
     fresh = LabelingSession(X)
     n_looks = len(set(done.constraints.screens))

@@ -36,7 +36,7 @@ def explain_kind(word: Any) -> str:
     """What is wrong with a word for a kind, and what it may have meant."""
     near = nearest_name(_plain(word), KIND_OF_WORD) if isinstance(word, str) else None
     meant = f". Did you mean {KIND_OF_WORD[near]!r}?" if near else ""
-    return f"kind {word!r} is not one of {', '.join(KINDS)}{meant}"
+    return f"kind {word!r} is not one of {', '.join(WORDS)}{meant}"
 
 
 def standard_columns(columns: dict[str, list]) -> dict[str, list]:

@@ -101,7 +101,10 @@ def _made_of(answers) -> str:
 def warn_unused(estimator, constraints: Constraints, *, used: tuple[str, ...]) -> int:
     """Count the answers of weight > 0 an estimator can use, and warn about those it cannot use."""
     counts = {kind: len(constraints.positions(kind)) for kind in KINDS}
-    unused = [f"{counts[kind]} {kind}" for kind in KINDS if counts[kind] and kind not in used]
+    never = ("undecided_pair",)  # kept for what it says about people
+    unused = [
+        f"{counts[kind]} {kind}" for kind in KINDS if counts[kind] and kind not in (*used, *never)
+    ]
     if unused:
         warnings.warn(
             f"{type(estimator).__name__} cannot use {' and '.join(unused)} answers: "

@@ -7,6 +7,8 @@ One answer is a kind and the rows it refers to:
     odd_one_out  (a, b, odd)  d(a, b) < d(a, odd) and d(a, b) < d(b, odd)
     closer       (a, b, c)    d(a, b) < d(a, c), and no more than that
     undecided    (a, b, c)    asked, and "can't tell": roughly equidistant
+    undecided_pair  (a, b)    asked, and "can't tell" whether they belong together: nothing learns
+                              from it, but it says something about people and rows
 
 Answers keep the order they came in, repeats included: they are votes. The table knows how many rows
 X has and nothing else about it. It has no length, shape or array form on purpose: scikit-learn's
@@ -45,9 +47,12 @@ class Constraints:
         ``(a, b, c)``: b is closer to a than c is.
     undecided : array-like of shape (n, 3), default=None
         The question was which is the odd one out, and the answer "can't tell".
+    undecided_pair : array-like of shape (n, 2), default=None
+        The question was whether two rows belong together, and the answer "can't tell". Nothing is
+        learned from it.
     weights : array-like of shape (n_answers,), default=None
         How much each answer counts, 1 when not given, in the order of ``answers()``: the order of
-        the five parameters above. Each is 0 or between 1e-30 and 1e30.
+        the six parameters above. Each is 0 or between 1e-30 and 1e30.
     annotators : array-like of shape (n_answers,), default=None
         Who gave each answer; "" where unknown.
     asked_at : array-like of shape (n_answers,), default=None
@@ -90,6 +95,7 @@ class Constraints:
         odd_one_out=None,
         closer=None,
         undecided=None,
+        undecided_pair=None,
         weights=None,
         annotators=None,
         asked_at=None,
@@ -99,7 +105,8 @@ class Constraints:
     ):
         ids = table_checks.check_ids(ids, None)
         n_samples = table_checks.check_n_samples(n_samples, ids)
-        by_kind = dict(zip(KINDS, (must_link, cannot_link, odd_one_out, closer, undecided)))
+        links, triples = (must_link, cannot_link), (odd_one_out, closer, undecided)
+        by_kind = dict(zip(KINDS, (*links, *triples, undecided_pair)))
         table = table_checks.from_arrays(
             by_kind,
             n_samples,
@@ -198,6 +205,11 @@ class Constraints:
     def undecided(self) -> np.ndarray:
         """(n, 3) row numbers."""
         return self._table.points_of_kind("undecided")
+
+    @property
+    def undecided_pair(self) -> np.ndarray:
+        """(n, 2) row numbers."""
+        return self._table.points_of_kind("undecided_pair")
 
     @property
     def weights(self) -> np.ndarray:

@@ -1,7 +1,8 @@
 """Answers as a table: one row per answer, the same columns in a file, a frame and memory.
 
     kind        must_link, cannot_link, odd_one_out, closer or undecided
-    a, b, c     the rows it refers to, by number or by id; c is empty for pairs
+    a, b, c     the rows it refers to, by number or by id; c is empty for pairs, which may be
+                undecided too: in memory that is a kind of its own, undecided_pair
     weight      0 or a number between 1e-30 and 1e30, 1 when empty
     annotator   who gave it; may be empty
     asked_at    when, ISO 8601, kept in UTC; may be empty
@@ -16,8 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-KINDS = ("must_link", "cannot_link", "odd_one_out", "closer", "undecided")
-N_PAIR_KINDS = 2  # the first two refer to two rows, the others to three
+KINDS = ("must_link", "cannot_link", "odd_one_out", "closer", "undecided", "undecided_pair")
+WIDTHS = np.array([2, 2, 3, 3, 3, 2])  # rows that an answer of each kind refers to
+N_PAIR_KINDS = 2  # the first two say whether two rows belong together
 COLUMNS = ("kind", "a", "b", "c", "weight", "annotator", "asked_at", "screen", "seconds")
 NO_ROW = -1  # in the third column of a pair
 
@@ -29,7 +31,7 @@ class Answer:
     Attributes
     ----------
     kind : str
-        "must_link", "cannot_link", "odd_one_out", "closer" or "undecided".
+        "must_link", "cannot_link", "odd_one_out", "closer", "undecided" or "undecided_pair".
     points : tuple of int
         The rows it refers to.
     weight : float
@@ -82,7 +84,7 @@ class AnswerTable(NamedTuple):
     def points_of_kind(self, kind: str) -> np.ndarray:
         """(n, 2) or (n, 3) row numbers, read-only."""
         code = KINDS.index(kind)
-        points = self.points[self.codes == code, : 2 if code < N_PAIR_KINDS else 3]
+        points = self.points[self.codes == code, : WIDTHS[code]]
         points.flags.writeable = False
         return points
 
@@ -167,7 +169,7 @@ def to_columns(table: AnswerTable, ids: np.ndarray | None) -> dict[str, list]:
     asked_at = [None] * n if table.asked_at is None else [x.item() for x in table.asked_at]
     taken = np.full(n, np.nan) if table.seconds is None else table.seconds
     seconds = [None if np.isnan(x) else float(x) for x in taken]
-    kinds = [KINDS[code] for code in table.codes]
+    kinds = [KINDS[code].removesuffix("_pair") for code in table.codes]
     cells = (kinds, a, b, c, table.weights.tolist(), annotators, asked_at, screens, seconds)
     return dict(zip(COLUMNS, cells))
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from likewise.constraints.answer_words import explain_kind, kind_of
-from likewise.constraints.table import KINDS, N_PAIR_KINDS, NO_ROW, AnswerTable, widen
+from likewise.constraints.table import KINDS, NO_ROW, WIDTHS, AnswerTable, widen
 from likewise.files.near_names import nearest_name
 from likewise.files.table_file import (
     decoded,
@@ -72,8 +72,10 @@ def from_columns(
         if kind is None:
             problems.append(f"{place(i)}: {explain_kind(word)}")
             continue
+        if kind == "undecided" and is_missing(cells[2]):
+            kind = "undecided_pair"
         codes[i] = KINDS.index(kind)
-        width = 2 if codes[i] < N_PAIR_KINDS else 3
+        width = WIDTHS[codes[i]]
         if width == 2 and not is_missing(cells[2]):
             problems.append(f"{place(i)}: {kind} refers to two rows, but c is {cells[2]!r}")
         for column, cell in enumerate(cells[:width]):
@@ -174,7 +176,7 @@ def as_points(kind: str, answers: Any, row_of: dict[str, int] | None = None) -> 
 
     Rows go by number, or as text by id.
     """
-    width = 2 if KINDS.index(kind) < N_PAIR_KINDS else 3
+    width = int(WIDTHS[KINDS.index(kind)])
     if row_of is not None and answers is not None and len(answers):
         answers = [
             [row_number(x, row_of, f"{kind}[{i}]") if isinstance(x, str) else x for x in answer]
@@ -225,7 +227,7 @@ def as_picked(name: str, picked: Any, n: int, of: str) -> np.ndarray:
 
 def check_points(codes: np.ndarray, points: np.ndarray, n_samples: int, name: Name) -> None:
     """Every row number inside X, no row named twice in one answer."""
-    is_triple: np.ndarray = codes >= N_PAIR_KINDS
+    is_triple: np.ndarray = WIDTHS[codes] == 3
     used = np.stack([np.ones_like(is_triple), np.ones_like(is_triple), is_triple], axis=1)
     outside = (((points < 0) | (points >= n_samples)) & used).any(axis=1)
     a, b, c = points.T

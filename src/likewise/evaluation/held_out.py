@@ -123,7 +123,7 @@ def is_judgeable(constraints: Constraints) -> np.ndarray:
     """
     has_weight = constraints.weights > 0
     judgeable = has_weight.copy()
-    judgeable[constraints.positions("undecided")] = False
+    judgeable[constraints.positions("undecided", "undecided_pair")] = False
     if not all(has_weight[constraints.positions(k)].any() for k in ("must_link", "cannot_link")):
         judgeable[constraints.positions("must_link", "cannot_link")] = False
     return judgeable

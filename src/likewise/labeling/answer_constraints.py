@@ -1,6 +1,7 @@
 """What an answer says about rows, with weights that do not count one look many times.
 
-    pair         must-link or cannot-link                                            1
+    pair         must-link or cannot-link; can't tell: undecided pair, here and below, 1
+                 with weight 0, which nothing learns from
     odd_one_out  odd one out; can't tell: undecided                                  1
     group        must-link to the row that stands for the group chosen,              1/2
                  cannot-links to those of the other groups shown, together           1/2
@@ -29,13 +30,8 @@ from likewise.constraints import Answer, Constraints
 from likewise.labeling.events import Event, counted
 from likewise.labeling.questions import APART, CANT_TELL, IMPORTED, NOWHERE, TOGETHER, Question
 
-KINDS = (
-    "must_link",
-    "cannot_link",
-    "odd_one_out",
-    "closer",
-    "undecided",
-)  # as Constraints has them
+# In the order that Constraints has them.
+KINDS = ("must_link", "cannot_link", "odd_one_out", "closer", "undecided", "undecided_pair")
 LOOK = 1.0  # weight of all links of one answer
 
 Pair = tuple[int, ...]
@@ -113,8 +109,12 @@ def links_of(question: Question, choice) -> list[Link]:
     if question.kind == IMPORTED:
         return [Link(kind, tuple(rows[i] for i in at), weight) for kind, at, weight in choice]
     if choice == CANT_TELL:
-        is_triple = question.kind == "odd_one_out"
-        return [Link("undecided", rows, LOOK)] if is_triple else []
+        if question.kind == "odd_one_out":
+            return [Link("undecided", rows, LOOK)]
+        others = rows[1:] + tuple(group[0] for group in question.groups)
+        return [
+            Link("undecided_pair", (rows[0], other), 0.0) for other in others if other != rows[0]
+        ]
     if question.kind == "odd_one_out":
         others = tuple(row for i, row in enumerate(rows) if i != choice)
         return [Link("odd_one_out", (*others, rows[choice]), LOOK)]

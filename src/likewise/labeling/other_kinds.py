@@ -11,10 +11,10 @@ tells most beside them, and its companions are one that is near and one that is 
 
 import numpy as np
 
-from likewise.guided import sharpen
 from likewise.labeling.knowledge import Knowledge
+from likewise.labeling.placed_share import leave_one_out
 from likewise.labeling.questions import Question
-from likewise.labeling.settled_groups import SHARPNESS, Settled, settle_groups
+from likewise.labeling.settled_groups import Settled, settle_groups
 from likewise.labeling.what_to_ask import choose_question, typical_rows, variance_taken
 
 N_GRID = 8  # rows beside the first
@@ -101,14 +101,9 @@ def review_worst(knowledge: Knowledge) -> Question | None:
     if settled.n_groups < 2:
         return None
     own = settled.groups[known]
-    members = np.eye(settled.n_groups)[own]
-    walks = knowledge.walks.from_rows(known)[known]  # (m, m)
-    np.fill_diagonal(walks, 0.0)
-    n_others = members.sum(axis=0) - members
-    F = (walks @ members) / np.maximum(n_others, 1)
-    shares = sharpen(F + np.finfo(float).tiny, SHARPNESS)
+    shares = leave_one_out(knowledge.walks.from_rows(known)[known], own, settled.n_groups)
     doubts = shares.max(axis=1) - shares[np.arange(len(known)), own]
-    doubts[n_others[np.arange(len(known)), own] == 0] = 0.0
+    doubts[np.bincount(own)[own] == 1] = 0.0  # nothing but itself speaks for its group
     for i in np.argsort(-doubts, kind="stable"):
         if doubts[i] <= 0:
             return None

@@ -34,6 +34,7 @@ WORDS = {
     "odd_one_out": "Odd one out: {2}, not {0} or {1}",
     "closer": "Closer: {1} to {0} than {2}",
     "undecided": "Can't tell which is the odd one out: {0}, {1} or {2}",
+    "undecided_pair": "Can't tell whether together: {0} and {1}",
 }
 
 
@@ -313,6 +314,7 @@ def answer_lines(view: View, constraints: Constraints | None, positions: Sequenc
             "odd_one_out": (others[:1], others[1:]),
             "closer": (others[:1], others[1:]),
             "undecided": ([], []),
+            "undecided_pair": ([], []),
         }[kind]
         lines += [("together", (place[a], place[row])) for row in near]
         lines += [("apart", (place[a], place[row])) for row in far]
