@@ -10,9 +10,10 @@ everything else into its JSON document, as plain values or as a node `{"kind": .
     dtype       of an array: a number type, by name
     constraints, array, fortran, strings, objects, masked, scalar, csr, tuple, dict, range, float
 
-Classes and functions are looked up in the three tables below and nowhere else. There is no pickle:
-the worst a forged file can do is to be a wrong model. A parameter that names a file or a folder
-(PATHS) is not kept: a later `fit` would read what a stranger chose, and joblib's `memory` runs it.
+Classes and functions are looked up in the three tables of saved_types.py and nowhere else. There is
+no pickle: the worst a forged file can do is to be a wrong model. A parameter that names a file or a
+folder (PATHS) is not kept: a later `fit` would read what a stranger chose, and joblib's `memory`
+runs it.
 """
 
 import dataclasses
@@ -28,65 +29,16 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from likewise import PUBLIC_NAMES, __version__
+from likewise import __version__
 from likewise.constraints import Constraints
 from likewise.files.tensor_file import ModelFileError, printable, read_tensors, write_tensors
+from likewise.saved_types import ESTIMATORS, FUNCTIONS, PATHS, RECORDS
 
 __all__ = ["ModelFileError", "feature_names_of", "id_column_of", "load_model", "save_model"]
 
 FORMAT = 2  # raised when an older likewise could not read what this one writes
 READABLE = (2,)  # 1: fitted learners had other attributes in place of `map_`
 
-# Rooms whose public classes are all estimators: one that is exported by likewise can be saved.
-ROOMS_OF_ESTIMATORS = ("cluster", "evaluation", "guided", "kernel_learning", "metric_learning")
-# The name in the file, and where the class is found. A class that moves keeps its name.
-ESTIMATORS = {
-    **{
-        name: f"likewise.{room}.{name}"
-        for room in ROOMS_OF_ESTIMATORS
-        for name in PUBLIC_NAMES[room]
-        if name[0].isupper()
-    },
-    "BlockKMeans": "likewise.scale.BlockKMeans",
-    "DeepConstrainedClustering": "likewise.deep.DeepConstrainedClustering",
-    "ImageFeatures": "likewise.features.ImageFeatures",
-    "TableFeatures": "likewise.features.TableFeatures",
-    "TextFeatures": "likewise.features.TextFeatures",
-    "sklearn.KMeans": "sklearn.cluster.KMeans",
-    "sklearn.OneHotEncoder": "sklearn.preprocessing.OneHotEncoder",
-    "sklearn.Pipeline": "sklearn.pipeline.Pipeline",
-    "sklearn.SimpleImputer": "sklearn.impute.SimpleImputer",
-    "sklearn.StandardScaler": "sklearn.preprocessing.StandardScaler",
-    "sklearn.TruncatedSVD": "sklearn.decomposition.TruncatedSVD",
-}
-RECORDS = {
-    "ChainedMap": "likewise.maps.ChainedMap",
-    "DiffusionMap": "likewise.maps.DiffusionMap",
-    "FittedColumn": "likewise.features.column_encoders.FittedColumn",
-    "GuidedReport": "likewise.guided.guided_report.GuidedReport",
-    "LandmarkMap": "likewise.maps.LandmarkMap",
-    "LinearMap": "likewise.maps.LinearMap",
-    "NeighborMap": "likewise.maps.NeighborMap",
-    "NetworkMap": "likewise.deep.mapping.NetworkMap",
-    "NystromMap": "likewise.maps.NystromMap",
-    "PivotedCholesky": "likewise.kernels.cholesky.PivotedCholesky",
-    "SelfTuningGaussian": "likewise.kernels.gaussian.SelfTuningGaussian",
-    "TableColumn": "likewise.features.TableColumn",
-    "TrainingPlan": "likewise.deep.training_plan.TrainingPlan",
-    "TransformerMap": "likewise.maps.TransformerMap",
-    "WeightedKernels": "likewise.kernel_learning.alignment.WeightedKernels",
-}
-FUNCTIONS = {
-    "cosine": "likewise.kernels.pointwise.cosine",
-    "diffusion": "likewise.kernels.diffusion.diffusion_kernel",
-    "linear": "likewise.kernels.pointwise.linear",
-    "polynomial": "likewise.kernels.pointwise.polynomial",
-    "precomputed": "likewise.kernels.named._as_given",
-    "rbf": "likewise.kernels.pointwise.rbf",
-}
-
-# Parameters of the classes above that name a file or a folder: None in every model file.
-PATHS = ("cache_folder", "checkpoint", "memory")
 NUMBER_TYPES = ("float64", "float32", "int64", "int32", "bool", "object")  # of arrays
 MAX_KEYS = 1000  # of a dict that are not text: numbers can be chosen to collide, texts cannot
 
