@@ -137,7 +137,11 @@ def test_rows_that_have_changed_are_named(folder, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("plain.csv", "--features", "depth"), "has no column 'depth'. It has width, height"),
+        (
+            ("plain.csv", "--features", "depth"),
+            "the table has no such column. Did you mean 'width'?",
+        ),
+        (("plain.csv", "--start-column", "k"), "has no column 'k'. It has width, height"),
         (("plain.csv", "--log", "plain.csv"), "is the same file as DATA plain.csv"),
         (("plain.csv", "-o", "kept.csv"), "kept.csv already exists"),
         (("plain.csv", "--log", "kept.csv"), "kept.csv is no log of answers"),

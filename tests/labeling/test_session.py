@@ -13,6 +13,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from likewise import Constraints
+from likewise.features import TableFeatures
 from likewise.labeling import LabelingSession, LabelOracle, Question, ask, session
 
 CENTERS = 9 * np.eye(4)
@@ -325,6 +326,15 @@ def test_tables_and_sparse_rows_are_taken():
     for rows in (frame, csr_array(X), X.astype(np.float32)):
         done = ask(rows, LabelOracle(Y), budget=8)
         assert len(set(done.labels)) == done.progress.n_groups
+
+
+def test_columns_of_a_table_keep_their_equal_weights_and_features_can_be_chosen():
+    frame = pd.DataFrame({"x": X[:, 0], "noise": np.arange(60) % 7, "color": list("ab") * 30})
+    plain = LabelingSession(frame)
+    assert_allclose(plain.knowledge.Z, TableFeatures().fit_transform(frame))
+    chosen = LabelingSession(frame, features=TableFeatures(features=["x"]))
+    assert chosen.knowledge.Z.shape == (60, 1)
+    assert chosen.model.features_.features == ["x"]
 
 
 def test_a_log_of_a_table_knows_its_rows_by_their_cells(tmp_path):

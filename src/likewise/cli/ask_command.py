@@ -3,16 +3,19 @@
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
 
+from likewise.cli.data_rows import ColumnChoice, DataRows, print_columns, read_data
 from likewise.cli.messages import print_message
 from likewise.cli.options import (
     READABLE,
     WRITABLE,
+    column_options,
     data_argument,
-    features_option,
     id_option,
     preparation_option,
     seed_option,
@@ -64,7 +67,7 @@ FEW_ANSWERS = 10  # before so many, an estimate of quality says little
 @click.option("--annotator", default="", metavar="NAME", help="Who answers; kept with the answers.")
 @preparation_option
 @id_option
-@features_option
+@column_options
 @seed_option
 def ask(
     data: str,
@@ -78,6 +81,9 @@ def ask(
     preparation: str,
     id_column: str | None,
     features: list[str] | None,
+    exclude: list[str] | None,
+    as_text: list[str] | None,
+    as_category: list[str] | None,
     random_state: int,
 ) -> None:
     """Answer questions about the rows of DATA, one key each.
@@ -95,14 +101,17 @@ def ask(
     check_fresh(log, output)
     from likewise.labeling import LabelingSession
 
-    shown = read_shown_rows(data, id_column, features, start_column)
+    choice = ColumnChoice(features, exclude, as_text, as_category)
+    shown = read_shown_rows(data, id_column, choice, start_column)
+    print_columns(shown.data)
     session = LabelingSession(
-        shown.X,
-        ids=shown.ids,
+        shown.data.rows,
+        ids=shown.data.ids,
         log=log,
         start_labels=shown.start,
         kinds=kinds or ("group",),
         preparation=preparation,
+        features="auto" if shown.data.features is None else shown.data.features,
         random_state=random_state,
     )
     try:
@@ -200,52 +209,42 @@ def key_reader() -> Callable[[], str]:
     return lambda: sys.stdin.read(1) or "q"
 
 
-class ShownRows:
-    """Rows to ask about, with what a person sees of them.
+class ShownRows(NamedTuple):
+    """Rows to ask about, with what a person sees of them."""
 
-    Parameters
-    ----------
-    X : ndarray or CellTable
-    ids : list of str or None
-    columns : dict of ndarray
-        What is shown, by column.
-    start : ndarray or None
-        Clusters to begin from.
-    """
-
-    def __init__(self, X, ids, columns, start):
-        self.X, self.ids, self.columns, self.start = X, ids, columns, start
+    data: DataRows
+    columns: dict  # what is shown, by column
+    start: Any  # (n,) clusters to begin from, or None
 
     def name_of(self, row: int) -> str:
-        return f"row {row}" if self.ids is None else self.ids[row]
+        return f"row {row}" if self.data.ids is None else self.data.ids[row]
 
 
 def read_shown_rows(
-    data: str, id_column: str | None, features: list[str] | None, start_column: str | None
+    data: str, id_column: str | None, choice: ColumnChoice, start_column: str | None
 ) -> ShownRows:
-    """Numbers where all columns hold numbers, else a table of mixed columns."""
-    from likewise.files.cell_table import without_columns
-    from likewise.files.row_file import ending_of, read_named_table, read_rows
+    """DATA as `likewise cluster` reads it, and its columns as they are shown."""
+    start = None
+    if start_column is not None:
+        start = read_column(data, start_column)
+        choice = replace(choice, exclude=[*(choice.exclude or ()), start_column])
+    rows = read_data(data, id_column, choice)
+    if rows.features is None:
+        names = rows.feature_names or [f"x{j}" for j in range(rows.rows.shape[1])]
+        return ShownRows(rows, dict(zip(names, rows.rows.T)), start)
+    hidden = (rows.id_column, start_column)
+    columns = {n: as_shown(cells) for n, cells in rows.rows.columns.items() if n not in hidden}
+    return ShownRows(rows, columns, start)
 
-    if ending_of(data) == ".npy":
-        X = read_rows(data, id_column=id_column, features=features, text_column=start_column).X
-        return ShownRows(X, None, {f"x{j}": X[:, j] for j in range(X.shape[1])}, None)
-    named = read_named_table(data, id_column=id_column)
-    known = list(named.table.columns)
-    for name in (*(features or ()), *([start_column] if start_column else ())):
-        if name not in known:
-            raise ValueError(f"{data} has no column {name!r}. It has {', '.join(known)}.")
-    start = None if start_column is None else named.table.columns[start_column]
-    table = without_columns(named.table, start_column)
-    if features:
-        table = table._replace(columns={name: table.columns[name] for name in features})
-    try:
-        names = list(table.columns)
-        X = read_rows(data, id_column=id_column, features=names).X
-        return ShownRows(X, named.ids, dict(zip(names, X.T)), start)
-    except ValueError:  # a cell that is no number
-        columns = {name: as_shown(cells) for name, cells in table.columns.items()}
-        return ShownRows(table, named.ids, columns, start)
+
+def read_column(data: str, name: str):
+    """One column of DATA."""
+    from likewise.files.row_file import read_table
+
+    columns = read_table(data).columns
+    if name not in columns:
+        raise ValueError(f"{data} has no column {name!r}. It has {', '.join(columns)}.")
+    return columns[name]
 
 
 def as_shown(cells):

@@ -19,6 +19,7 @@ import numpy as np
 from sklearn.utils import check_array, check_random_state
 
 from likewise.constraints import Constraints
+from likewise.features import TableFeatures
 from likewise.guided import GuidedClustering, fit_features
 from likewise.labeling.answer_constraints import constraints_from, events_from, pairs_from
 from likewise.labeling.event_log import EventLog, RowNames
@@ -82,6 +83,8 @@ class LabelingSession:
         Kinds of question to ask: "group", "pair", "odd_one_out", "grid", "review".
     preparation : {"auto", "none", "standardize"}, default="auto"
         What is done to the features first, as in ``GuidedClustering``.
+    features : "auto" or transformer, default="auto"
+        What turns X into numbers first, as in ``GuidedClustering``.
     repeat_share : float, default=0.03
         Share of the questions that come again with sides swapped, to measure how consistent people
         are. Raising it measures better and teaches less.
@@ -133,18 +136,23 @@ class LabelingSession:
         start_labels=None,
         kinds: Sequence[str] = ("group",),
         preparation: str = "auto",
+        features="auto",
         repeat_share: float = 0.03,
         random_state: int = 0,
     ):
         self.kinds = check_kinds(kinds)
         if not 0 <= repeat_share <= 1:
             raise ValueError(f"repeat_share={repeat_share} must lie between 0 and 1.")
-        self.preparation, self.repeat_share = preparation, repeat_share
+        self.preparation, self.features = preparation, features
+        self.repeat_share = repeat_share
         if not isinstance(random_state, int | np.integer):
             random_state = check_random_state(random_state).randint(2**31 - 1)
         self.random_state = int(random_state)
         self._raw = X
-        self._X = numbers_of(X)
+        transformer = fit_features(features, X)
+        self._X = numbers_of(X if transformer is None else transformer.transform(X))
+        is_even = isinstance(transformer, TableFeatures) and preparation == "auto"
+        self._scaling = "none" if is_even else preparation  # its columns have equal weights
         self.n_samples = self._X.shape[0]
         self.ids = Constraints(self.n_samples, ids=ids).ids
         self._start = None
@@ -357,8 +365,7 @@ class LabelingSession:
         """
         n_heard = sum(event.kind in ("answer", "action", "undo") for event in self._events)
         if self._model is None or self._model[0] != n_heard:
-            settings = {"preparation": self.preparation, "random_state": self.random_state}
-            model = GuidedClustering(**settings).fit(self._raw, constraints=self._settled_answers())
+            model = self._unfitted_model().fit(self._raw, constraints=self._settled_answers())
             self._model = n_heard, model
             self._record(Event("refit", self._new_id(), at=now()))
         return self._model[1]
@@ -436,7 +443,7 @@ class LabelingSession:
         if self._mind is None or (self._mind.position[forced] < 0).any():
             rows = choose_rows(self.n_samples, ROWS_IN_MIND, forced, self.random_state)
             self._mind = RowsInMind(
-                self._X, rows, preparation=self.preparation, seed=self.random_state
+                self._X, rows, preparation=self._scaling, seed=self.random_state
             )
         return self._mind
 
@@ -531,8 +538,12 @@ class LabelingSession:
         """Clusters without any answer, or those that the session began from."""
         if self._start is not None:
             return self._start.clusters.clip(0)
-        settings = {"preparation": self.preparation, "random_state": self.random_state}
-        return GuidedClustering(**settings).fit(self._raw).labels_
+        return self._unfitted_model().fit(self._raw).labels_
+
+    def _unfitted_model(self) -> GuidedClustering:
+        return GuidedClustering(
+            preparation=self.preparation, features=self.features, random_state=self.random_state
+        )
 
 
 def ask(X, oracle: Callable[[Question], Any], budget: int = 50, **settings) -> LabelingSession:
@@ -584,9 +595,6 @@ def ask(X, oracle: Callable[[Question], Any], budget: int = 50, **settings) -> L
 
 def numbers_of(X):
     """X as numbers (n, d), dense or CSR."""
-    features = fit_features("auto", X)
-    if features is not None:
-        return np.asarray(features.transform(X))
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
     check_scale(X)
     return X
