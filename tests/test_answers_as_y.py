@@ -79,7 +79,7 @@ def test_the_error_says_how_to_give_what_was_given():
             ITML().fit(X, given)
 
 
-def test_constraints_of_the_wrong_type_are_told_what_to_make():
+def test_constraints_of_the_wrong_type_name_what_to_make():
     with pytest.raises(TypeError, match=r"not list. Try Constraints\(n_samples=len\(X\), must"):
         check_constraints([(0, 1)], n_samples=12)
 

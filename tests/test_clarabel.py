@@ -13,14 +13,14 @@ def log_det_problem():
     return cp.Problem(cp.Minimize(cp.trace(C @ M) - cp.log_det(M))), 3 + np.log(8)
 
 
-def test_a_goal_that_is_reached_is_told_with_its_gap():
+def test_a_goal_that_is_reached_is_reported_with_its_gap():
     problem, best = log_det_problem()
     solved = solve_by_clarabel(problem)
     assert solved.gap == REACHED
     assert solved.value == pytest.approx(best, rel=solved.value_tol(1e-7))
 
 
-def test_a_goal_that_rounding_puts_out_of_reach_is_told_by_its_gap_and_without_a_warning():
+def test_a_goal_that_rounding_puts_out_of_reach_is_reported_by_its_gap_and_without_a_warning():
     problem, best = log_det_problem()
     out_of_reach = {"tol_gap_abs": 1e-18, "tol_gap_rel": 1e-18, "tol_feas": 1e-18}
     solved = solve_by_clarabel(problem, **out_of_reach)

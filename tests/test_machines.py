@@ -52,7 +52,7 @@ def test_one_machine_that_fails_fails_the_command(rooms_that_pass, monkeypatch, 
     assert "Haswell log" not in told
 
 
-def test_what_cannot_be_made_here_is_told(rooms_that_pass, monkeypatch, capsys):
+def test_what_cannot_be_made_here_is_reported(rooms_that_pass, monkeypatch, capsys):
     monkeypatch.setattr(machines, "kernels_of", lambda machine: ([machine.name], ""))
     machines.main(["Prescot"])
     told = capsys.readouterr().out

@@ -214,7 +214,7 @@ def test_what_is_left_takes_as_long_an_item_as_what_is_done():
     ("seconds", "words"),
     [(0.4, "0 s"), (119, "119 s"), (120, "2 min"), (5400, "90 min"), (7200, "2.0 h")],
 )
-def test_times_are_told_as_finely_as_is_of_use(seconds, words):
+def test_times_are_printed_as_finely_as_is_useful(seconds, words):
     assert in_words(seconds) == words
 
 

@@ -284,7 +284,7 @@ def test_far_blobs_are_found_from_one_start(init, seed):
 
 @given(seeds, st.integers(0, 24))
 @settings(max_examples=30)
-def test_corrected_sums_are_those_made_anew(seed, n_moved):
+def test_corrected_sums_equal_recomputed_ones(seed, n_moved):
     Z, rng = draw_rows(seed)
     K, labels = Z @ Z.T, rng.integers(0, 4, 24)
     moved = labels.copy()

@@ -69,7 +69,7 @@ def start(X, c, n_clusters, seed):
     return rows, moves, centers
 
 
-def test_the_pairs_turn_the_metric_to_the_feature_they_speak_of():
+def test_the_pairs_turn_the_metric_to_the_feature_they_refer_to():
     X = np.array([[0.0, 0], [0, 9], [0.1, 5], [1, 0], [1, 9], [1.1, 4]])
     c = Constraints(6, must_link=[(0, 1), (3, 4)], cannot_link=[(0, 3)])
     assert adjusted_rand_score([0, 0, 0, 1, 1, 1], KMeans(2, n_init=5).fit(X).labels_) < 0.1
@@ -328,7 +328,7 @@ def test_pairs_make_wine_and_digits_better_than_plain_k_means(seed):
 
 
 @pytest.mark.filterwarnings("ignore:.*contradict must-links:UserWarning")
-def test_it_says_so_when_many_pairs_end_broken():
+def test_it_warns_when_many_pairs_end_violated():
     iris = load_iris()
     wrong = Constraints.from_labels(
         iris.target, n_must_link=200, n_cannot_link=200, noise=0.3, random_state=0

@@ -56,7 +56,7 @@ def draw(seed, n_clusters=3, n=40, noise=0.2):
     )
 
 
-def test_one_must_link_is_kept_or_broken_by_its_price():
+def test_one_must_link_is_kept_or_violated_by_its_price():
     X = np.array([[0.0], [1.0], [4.0], [9.0], [10.0]])
     c = Constraints(5, must_link=[(2, 3)])
     # {0, 1, 4}, {9, 10} costs (26/3 + 1/2)/2 = 55/12; {0, 1}, {4, 9, 10} (1/2 + 62/3)/2 = 127/12.

@@ -195,7 +195,7 @@ def test_spread_pairs_are_the_sum_over_all_implied_pairs(seed):
 
 @given(SEEDS)
 @settings(max_examples=10)
-def test_names_of_groups_order_of_answers_and_how_groups_were_told_do_not_matter(seed):
+def test_names_of_groups_order_of_answers_and_the_form_of_answers_do_not_matter(seed):
     X, _, known = draw_labels(seed)
     model = fit_labels(X, known)
     rng = np.random.default_rng(seed)
@@ -280,7 +280,7 @@ def test_more_groups_than_clusters_are_merged_by_likeness_and_reported(seed):
     assert len(model.violated_) >= 1
 
 
-def test_auto_takes_the_groups_where_all_are_told_apart_and_looks_at_the_data_elsewhere():
+def test_auto_takes_the_groups_if_all_are_kept_apart_and_looks_at_the_data_otherwise():
     X, y = make_blobs(120, 2, centers=[[0, 0], [9, 0], [0, 9], [9, 9]], random_state=0)
     known = np.full(120, -1)
     known[np.unique(y, return_index=True)[1]] = np.arange(4)

@@ -12,7 +12,7 @@ from tests.constraints.strategies import draw_constraints
 seeds = st.integers(0, 2**31 - 1)
 
 
-def test_a_cannot_link_against_a_path_is_told_with_the_shortest_path():
+def test_a_cannot_link_against_a_path_comes_with_the_shortest_path():
     c = Constraints(
         6, must_link=[(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)], cannot_link=[(0, 5), (0, 3)]
     )

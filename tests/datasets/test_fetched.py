@@ -133,7 +133,7 @@ def test_the_bundled_sets_need_no_folder():
         assert fetch(name).name == name
 
 
-def test_a_misspelled_name_is_told_the_right_one():
+def test_a_misspelled_name_gets_the_right_one_in_its_error():
     with pytest.raises(ValueError, match=r"no data set 'vehicles'. Did you mean 'vehicle'\?"):
         fetch("vehicles")
     with pytest.raises(ValueError, match=r"no data set '\.\./x'. available\(\) lists them"):

@@ -58,7 +58,7 @@ def test_a_figure_that_agrees_to_its_own_digits_is_right(page):
     assert page(SAID.format("0.668", ".94", "0.668", ".94")) == []
 
 
-def test_a_figure_that_no_longer_agrees_is_told_and_renewed(page):
+def test_a_figure_that_no_longer_agrees_is_reported_and_renewed(page):
     old = SAID.format(".66", ".937", ".66", ".937")
     assert page(old) == [".66: made | digits | ARI | digits | 200 | k-means is now .67"]
     assert renew(old) == SAID.format(".67", ".937", ".67", ".937")
@@ -106,7 +106,7 @@ def test_a_mean_over_rows_a_table_without_rows_and_words_can_be_quoted(page):
         ("made | digits | ARI | digits | guided", "name more cells"),
     ],
 )
-def test_a_source_that_is_not_there_is_told(page, source, told):
+def test_a_missing_source_is_reported(page, source, told):
     faults = page(f"It has .94.\n\n<!-- quotes\n.94: {source}\n-->")
     assert len(faults) == 1
     assert told in faults[0]

@@ -149,7 +149,7 @@ def test_the_super_gradient_lies_above_the_lagrangian(seed):
 
 
 @pytest.mark.parametrize("solve", [price_by_lp, lambda *a: price_by_climbing(*a, max_iter=50)])
-def test_nothing_broken_costs_nothing(solve):
+def test_nothing_violated_costs_nothing(solve):
     rng = np.random.RandomState(0)
     costs = rng.rand(12, 3)
     labels = costs.argmin(axis=1)
@@ -226,7 +226,7 @@ def test_over_free_centers_the_dual_says_nothing(draw_seed):
         assert value <= squares.min() + 1e-9
 
 
-def test_alternating_prices_what_is_broken_and_keeps_names():
+def test_alternating_prices_what_is_violated_and_keeps_names():
     rng = np.random.RandomState(0)
     X = np.concatenate([rng.randn(20, 2), rng.randn(20, 2) + 8])
     labels = np.repeat([0, 1], 20)

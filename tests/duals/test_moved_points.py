@@ -63,7 +63,7 @@ def test_nobody_leaves_a_cluster_empty():
 
 
 @pytest.mark.parametrize("order", ["dearest", "cheapest", "random"])
-def test_every_pair_is_honored_in_the_end_and_the_history_adds_up(iris, order):
+def test_every_pair_is_satisfied_in_the_end_and_the_history_adds_up(iris, order):
     X, y, c = iris
     moved = move_points(X, c, 3, order=order, y=y, random_state=0)
     pairs, sign = c.signed_pairs()

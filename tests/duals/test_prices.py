@@ -20,7 +20,7 @@ def iris():
 @pytest.mark.parametrize(
     ("model", "solver"), [(model, solver) for model in SOLVERS for solver in SOLVERS[model]]
 )
-def test_every_solver_prices_what_is_broken(model, solver):
+def test_every_solver_prices_what_is_violated(model, solver):
     rng = np.random.RandomState(0)
     X = np.concatenate([rng.randn(15, 2), rng.randn(15, 2) + 9])
     c = Constraints(30, must_link=[(0, 1), (2, 20)], cannot_link=[(3, 25), (4, 5)])

@@ -68,7 +68,7 @@ def test_flipped_pairs_are_as_many_as_before(small):
     assert clean["ARI"] != noisy["ARI"]
 
 
-def test_published_figures_stand_beside_ours_for_each_measure():
+def test_published_figures_stand_next_to_ours_for_each_measure():
     cell = {"data": "mnist", "drop_share": "0.7"}
     assert deep.published(cell | {"measure": "ARI"}) == ".943"
     assert deep.published(cell | {"measure": "epochs"}) == "121"

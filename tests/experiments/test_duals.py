@@ -67,7 +67,7 @@ def test_only_violated_pairs_are_drawn():
     assert drawn.n_answers == len({tuple(pair) for pair in pairs}) == 6
 
 
-def test_moves_are_told_along_the_way(made_sets):
+def test_moves_are_recorded_along_the_way(made_sets):
     steps = [
         duals.run_moving(data="iris", order="dearest", step=step, seed=0) for step in duals.STEPS
     ]

@@ -30,7 +30,7 @@ def test_within_a_standard_error_is_not_hurt():
     assert guided.compare(records, "ARI") == (0.0, [], 1)
 
 
-def test_both_halves_of_the_sets_are_told_apart(monkeypatch):
+def test_both_halves_of_the_sets_are_reported_separately(monkeypatch):
     monkeypatch.setattr(guided, "TUNED_ON", ("a",))
     more = {"kind": "pairs", "answers": "10"}
     records = [

@@ -45,7 +45,7 @@ def test_every_cell_is_run_once_for_every_seed_and_only_what_is_missing_again(tm
     assert len(run_table(make_table(run), path, n_runs=0)) == len(calls) == 12
 
 
-def test_what_was_run_is_told_where_its_data_is_not_at_hand_but_no_cell_given_up(tmp_path):
+def test_what_was_run_is_shown_without_its_data_but_no_cell_given_up(tmp_path):
     path = tmp_path / "made.csv"
     run_table(make_table(score), path, n_runs=1)
     fewer = dataclasses.replace(make_table(score), cells=lambda: CELLS[:1])

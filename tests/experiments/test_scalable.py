@@ -102,7 +102,7 @@ def test_every_other_table_runs_a_cell(small):
         assert -0.1 < found["ARI"] <= 1
 
 
-def test_published_figures_stand_beside_their_methods(small):
+def test_published_figures_stand_next_to_their_methods(small):
     table1, table2 = (find_tables("scalable", name)["scalable"][0] for name in ("table1", "table2"))
     assert table1.published({"method": "m = 800"}) == "4.746"
     assert table2.published({"data": "isolet", "method": "m = 100"}) == "2.794"

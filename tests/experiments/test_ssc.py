@@ -54,7 +54,7 @@ def test_a_pool_is_no_larger_than_there_are_pairs():
     assert len(pool.cannot_link) == 12
 
 
-def test_published_figures_stand_beside_ours():
+def test_published_figures_stand_next_to_ours():
     cell = {"data": "mnist", "measure": "F1", "method": "SSC-active"}
     assert ssc.published(cell) == ".621"
     assert ssc.published(cell | {"data": "usps_roweis11000"}) == ""
@@ -88,7 +88,7 @@ def test_a_session_asks_one_question_an_answer_and_learns_as_it_goes(small, monk
     assert isinstance(heard[-1], Constraints)
 
 
-def test_the_sessions_are_told_beside_random_questions(small, tmp_path, monkeypatch):
+def test_sessions_are_compared_with_random_questions(small, tmp_path, monkeypatch):
     monkeypatch.setattr(ssc, "STRATEGIES", ("expected-change", "random"))
     table = next(table for table in find_tables("ssc")["ssc"] if table.name == "sessions")
     cells = [{"data": "wine", "strategy": name, "annotator": "careful"} for name in ssc.STRATEGIES]

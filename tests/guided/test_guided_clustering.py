@@ -146,7 +146,7 @@ def test_wrong_answers_are_among_the_doubtful():
     assert f"doubtful: {len(model.doubtful_)} answers" in str(model.report_)
 
 
-def test_contradictions_are_told_with_their_witness_and_stop_nothing():
+def test_contradictions_come_with_their_witness_and_stop_nothing():
     X = load_iris().X
     answers = Constraints(
         len(X), must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2)], odd_one_out=[(0, 1, 2)] * 3
@@ -223,7 +223,7 @@ def test_a_dataframe_keeps_its_names():
     assert_array_equal(model.predict(frame), model.labels_)
 
 
-def test_a_learner_of_ones_own_is_used_as_it_is():
+def test_a_given_learner_is_used_unchanged():
     wine = load_wine()
     answers = Constraints.from_labels(wine.y, n_pairs=40, random_state=0)
     given_learner = ITML(random_state=0)

@@ -287,7 +287,7 @@ def string_similarity():
     return S, np.array(y)
 
 
-def test_an_indefinite_similarity_of_strings_is_learned_from_as_it_is():
+def test_an_indefinite_similarity_of_strings_is_learned_from_unchanged():
     S, y = string_similarity()
     assert np.linalg.eigvalsh(S)[0] < -0.05
     assert (S < 0).any()

@@ -88,7 +88,7 @@ def test_every_loss_learns_from_a_few_triples(loss, wine):
         assert len(space.violated_) == 0
 
 
-def test_hard_answers_are_all_honored_with_duals_on_the_tight_ones(wine):
+def test_hard_answers_are_all_satisfied_with_duals_on_the_tight_ones(wine):
     X, y = wine
     answers = Constraints.from_labels(y, n_odd_one_out=60, n_undecided=5, random_state=0)
     space = SKLR(loss="hard", tol=1e-7, max_iter=5000, random_state=0).fit(X, constraints=answers)

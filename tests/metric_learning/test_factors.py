@@ -24,7 +24,7 @@ def test_a_descent_ends_where_its_gap_says():
     assert found.n_iter == len(found.objective) - 1
 
 
-def test_a_start_that_is_good_enough_is_returned_as_it_is():
+def test_a_start_that_is_good_enough_is_returned_unchanged():
     found = minimize_over_factors(bowl, lambda L: bowl(L)[0], np.eye(2), tol=0.0, max_iter=100)
     assert found.converged
     assert found.n_iter == 0

@@ -147,7 +147,7 @@ def test_a_pair_said_both_ways_is_settled_by_the_higher_cost():
     assert_allclose(found.Z[0, 1], 1, atol=1e-5)
 
 
-def test_it_ends_when_it_is_told_to():
+def test_it_ends_when_enough_says_so():
     problem = draw_problem(1)
     found = solve_pairs(*problem, tol=1e-9, enough=lambda one: one.gap <= 0.1)
     assert 1e-9 < found.gap <= 0.1

@@ -51,7 +51,7 @@ def test_a_flat_place_ends_the_climb():
     assert_array_equal(found.point, 1)
 
 
-def test_running_out_of_steps_is_told():
+def test_running_out_of_steps_is_reported():
     found = maximize_concave(
         tent(np.ones(2)), np.zeros(2), project=anywhere, target=1.0, max_iter=3
     )

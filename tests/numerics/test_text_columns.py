@@ -50,7 +50,7 @@ def test_the_cell_is_named_whatever_holds_it(X, where):
         PCKMeans(2).fit(X)
 
 
-def test_new_rows_are_told_the_same():
+def test_new_rows_get_the_same_error():
     X = pd.DataFrame({"width": [1.0, 2.0, 3.0, 9.0], "height": [1.0, 2.0, 3.0, 9.0]})
     model = PCKMeans(2, random_state=0).fit(X)
     with pytest.raises(ValueError, match="Column 'height' of X holds 'tall' in row 0"):

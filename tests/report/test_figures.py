@@ -34,7 +34,7 @@ def test_the_map_shows_every_row_in_its_cluster(when):
     assert_allclose(np.sort(drawn[:, 0]), np.sort(expected[:, 0]))
 
 
-def test_the_map_is_drawn_where_it_is_told_and_refuses_other_times():
+def test_the_map_is_drawn_on_the_given_axes_and_refuses_other_times():
     model, X, _ = two_clusters()
     ax = plt.subplots()[1]
     assert plot_map(model, X, ax=ax) is ax

@@ -113,7 +113,7 @@ def test_arrays_that_are_no_rows_or_do_not_know_their_shape_are_refused():
         scale.as_blocks(rows[:, 0])
 
 
-def test_joblib_s_loops_run_on_dask_when_told_to(client, xor):
+def test_joblib_s_loops_run_on_dask_when_configured(client, xor):
     X, _, _ = xor
     wine = load_wine()
     answers = Constraints.from_labels(wine.y, n_pairs=60, random_state=0)

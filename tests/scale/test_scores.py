@@ -41,7 +41,7 @@ def test_the_error_of_clusters_is_that_in_memory_also_of_mapped_rows(made):
     assert_allclose(scale.kmeans_error(twice, y), 4 * evaluation.kmeans_error(Z, y))
 
 
-def test_answers_are_judged_by_the_rows_they_speak_of(made):
+def test_answers_are_judged_by_the_rows_they_refer_to(made):
     Z, y, blocks = made
     answers = Constraints.from_labels(y, n_pairs=20, n_odd_one_out=20, random_state=0)
     labels = np.roll(y, 1)

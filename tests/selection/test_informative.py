@@ -262,7 +262,7 @@ def test_it_stops_when_nothing_improves_and_keeps_what_did():
         assert whole.qualities[len(found.qualities)] <= found.qualities[-1]
 
 
-def test_every_round_is_told(seed):
+def test_every_round_is_reported(seed):
     X, _, pool = draw(seed)
     found = select_constraints(X, pool, 3, n_select=5, patience=None, random_state=seed)
     assert len(found.qualities) == 6
