@@ -13,12 +13,12 @@ from likewise.labeling import learn_quickly, settle_groups
 from likewise.labeling.knowledge import Walks
 from likewise.labeling.placed_share import (
     estimate_placed,
-    leave_one_out,
     log_odds,
     logistic,
     share_given_hits,
     summarize_shares,
 )
+from likewise.labeling.settled_groups import leave_one_out
 
 
 def know(X, labels):

@@ -17,6 +17,7 @@ from likewise.labeling.what_to_ask import (
     MOST_SHOWN,
     NOISE,
     RANDOM_SHARE,
+    doubtful_row,
     doubts_of,
     gains_of,
     open_rows,
@@ -66,9 +67,9 @@ def test_doubtful_rows_count_more():
     assert_allclose(doubts_of(memberships), [LEAST_DOUBT, LEAST_DOUBT + 0.5])
 
 
-def test_the_row_next_to_the_middle_stands_for_its_group():
-    X = np.array([[0.0], [1.0], [2.1], [9.0], [9.5]])
-    assert typical_rows(X, np.array([0, 0, 0, 1, -1]), 0) == (1, 0, 2)
+def test_the_row_that_is_most_surely_in_a_group_stands_for_it():
+    trust = np.array([0.2, 0.9, 0.5, 0.1, 0.0])
+    assert typical_rows(trust, np.array([0, 0, 0, 1, -1]), 0) == (1, 2, 0)
 
 
 # ---- second route
@@ -163,6 +164,46 @@ def test_about_one_in_ten_questions_is_random_and_random_ones_are_uniform():
     counts = np.bincount(rows, minlength=12)[open_rows(knowledge)]
     expected = len(rows) / len(counts)
     assert np.square(counts - expected).sum() / expected < 30  # chi-square, 9 degrees: p < .0005
+
+
+# ---- answers that may be wrong
+
+
+def mislabel(spread=1.0):
+    """Three clusters of 40 rows, eight rows of each known, and one of these in a wrong group."""
+    centers = [[0, 0], [6, 0], [0, 6]]
+    X, y = make_blobs(120, centers=centers, cluster_std=spread, random_state=5)
+    S = normalized_adjacency(self_tuning_graph(X))[0]
+    known = np.concatenate([np.flatnonzero(y == group)[:8] for group in range(3)])
+    labels = label_some(y, known)
+    labels[known[3]] = (y[known[3]] + 1) % 3
+    return X, S, labels, int(known[3])
+
+
+def test_an_answer_that_all_others_speak_against_is_asked_for_again():
+    X, S, labels, wrong_row = mislabel()
+    question = choose_question(know(X, S, labels), ("group",), np.random.default_rng(0))
+    assert question.is_repeat
+    assert question.rows == (wrong_row,)
+
+
+def test_an_answer_given_twice_is_not_asked_for_again():
+    X, S, labels, wrong_row = mislabel()
+    knowledge = know(X, S, labels)._replace(settled_rows=frozenset([wrong_row]))
+    assert not choose_question(knowledge, ("group",), np.random.default_rng(0)).is_repeat
+
+
+def test_people_whose_answers_stay_the_same_are_asked_again_less_often():
+    X, S, labels, _ = mislabel(spread=2.5)
+    knowledge = know(X, S, labels)
+    assert doubtful_row(knowledge._replace(n_reviews=40, n_changed=20)) is not None
+    assert doubtful_row(knowledge._replace(n_reviews=400, n_changed=0)) is None
+
+
+def test_a_wrong_row_does_not_stand_for_its_group():
+    X, S, labels, wrong_row = mislabel()
+    question = choose_question(know(X, S, labels), ("group",), np.random.default_rng(0))
+    assert all(wrong_row not in group for group in question.groups)
 
 
 # ---- the end

@@ -79,6 +79,9 @@ class Knowledge(NamedTuple):
     memberships: np.ndarray  # (n, g), rows sum to 1; all alike where no walk comes; (n, 0) if g = 0
     asked: frozenset  # of tuples of rows that were asked about, see `Question.keys`
     walks: Walks  # from any row; kept from answer to answer
+    settled_rows: frozenset = frozenset()  # looked at often enough, whatever speaks against it
+    n_reviews: int = 0  # looks at a row that was looked at before
+    n_changed: int = 0  # of these, with another answer
 
     @property
     def known_rows(self) -> np.ndarray:

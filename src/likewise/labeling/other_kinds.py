@@ -12,10 +12,9 @@ tells most beside them, and its companions are one that is near and one that is 
 import numpy as np
 
 from likewise.labeling.knowledge import Knowledge
-from likewise.labeling.placed_share import leave_one_out
 from likewise.labeling.questions import Question
-from likewise.labeling.settled_groups import Settled, settle_groups
-from likewise.labeling.what_to_ask import choose_question, typical_rows, variance_taken
+from likewise.labeling.settled_groups import Settled, leave_one_out, settle_groups
+from likewise.labeling.what_to_ask import choose_question, own_shares, typical_rows, variance_taken
 
 N_GRID = 8  # rows beside the first
 REVIEW_SHARE = 1 / 10  # of the questions, where reviews are wanted beside others
@@ -101,14 +100,16 @@ def review_worst(knowledge: Knowledge) -> Question | None:
     if settled.n_groups < 2:
         return None
     own = settled.groups[known]
-    shares = leave_one_out(knowledge.walks.from_rows(known)[known], own, settled.n_groups)
-    doubts = shares.max(axis=1) - shares[np.arange(len(known)), own]
+    walks = knowledge.walks.from_rows(known)[known]
+    shares = leave_one_out(walks, own, settled.n_groups)
+    trust = own_shares(knowledge, settled)
+    doubts = shares.max(axis=1) - trust[known]
     doubts[np.bincount(own)[own] == 1] = 0.0  # nothing but itself speaks for its group
     for i in np.argsort(-doubts, kind="stable"):
         if doubts[i] <= 0:
             return None
         row = int(known[i])
-        first = next(r for r in typical_rows(knowledge.Z, settled.groups, int(own[i])) if r != row)
+        first = next(r for r in typical_rows(trust, settled.groups, int(own[i])) if r != row)
         if tuple(sorted((row, first))) not in knowledge.asked:
             return Question("review", (first, row), why=WHY_REVIEW)
     return None

@@ -19,7 +19,7 @@ import numpy as np
 
 from likewise.guided import sharpen
 from likewise.labeling.knowledge import Knowledge
-from likewise.labeling.settled_groups import SHARPNESS, Settled
+from likewise.labeling.settled_groups import SHARPNESS, Settled, leave_one_out
 
 LEVEL = 0.9  # of the interval
 Z_SCORE = 1.645  # of a normal distribution, for this level
@@ -63,17 +63,6 @@ def estimate_placed(knowledge: Knowledge, settled: Settled, error_rate: float = 
     share_known = len(known) / len(settled.groups)
     shares = share_known * (1 - error_rate) + (1 - share_known) * shares
     return add_chance(summarize_shares(shares, chances), len(others))
-
-
-def leave_one_out(walks: np.ndarray, own: np.ndarray, n_groups: int) -> np.ndarray:
-    """Memberships (m, k) of known rows, sharpened, each from the others, by their walks (m, m)."""
-    members = np.eye(n_groups)[own]
-    n_others = members.sum(axis=0) - members
-    between = np.maximum(walks, 0.0)
-    np.fill_diagonal(between, 0.0)
-    F = (between @ members) / np.maximum(n_others, 1)
-    F[F.sum(axis=1) == 0] = 1.0  # no walk comes from another known row
-    return sharpen(F, SHARPNESS)
 
 
 def share_given_hits(

@@ -320,7 +320,15 @@ class LabelingSession:
             asked = {
                 tuple(sorted(int(row) for row in mind.position[list(key)])) for key in self._asked()
             }
-            self._knowledge = learn_quickly(mind.Z, mind.S, answers, asked=asked, walks=mind.walks)
+            knowledge = learn_quickly(mind.Z, mind.S, answers, asked=asked, walks=mind.walks)
+            groups = np.full(self.n_samples, -1)
+            groups[mind.rows] = knowledge.groups
+            looks = looks_at_rows(counted(self._events), groups)
+            self._knowledge = knowledge._replace(
+                settled_rows=frozenset(mind.position[list(looks.settled)].tolist()),
+                n_reviews=looks.n_again,
+                n_changed=looks.n_changed,
+            )
         return self._knowledge
 
     @property
@@ -620,6 +628,35 @@ def swap(question: Question) -> Question:
     why = "asked before, to see how consistent the answers are"
     shown = question.groups[::-1]
     return replace(question, rows=rows, groups=shown, is_repeat=True, is_random=False, why=why)
+
+
+class Looks(NamedTuple):
+    """Rows whose group was asked for more than once."""
+
+    settled: frozenset  # rows with two answers that agree, or with three
+    n_again: int
+    n_changed: int
+
+
+def looks_at_rows(events: Sequence[Event], groups: np.ndarray) -> Looks:
+    """How often people were asked again about the group of a row, and said something else."""
+    said: dict[int, list] = {}
+    n_again = n_changed = 0
+    for event in events:
+        if event.question is None or event.question.kind != "group" or event.choice == ANOTHER:
+            continue
+        before = said.setdefault(event.question.rows[0], [])
+        if event.choice == CANT_TELL:
+            continue
+        group = event.choice
+        if not isinstance(group, str):
+            group = int(groups[event.question.groups[group][0]])
+        n_again += bool(before)
+        n_changed += bool(before) and group not in before
+        before.append(group)
+    settled = {row for row, all_said in said.items() if len(all_said) > 2}
+    settled |= {row for row, all_said in said.items() if len(set(all_said)) < len(all_said)}
+    return Looks(frozenset(settled), n_again, n_changed)
 
 
 def consistency_of(answers: Sequence[Event]) -> float:

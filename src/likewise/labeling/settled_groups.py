@@ -82,12 +82,17 @@ def relate_components(knowledge: Knowledge, error_rate: float) -> tuple[np.ndarr
     members = np.eye(n_components)[knowledge.groups[known]]
     members /= members.sum(axis=0)
     walks = members.T @ knowledge.walks.from_rows(known)[known] @ members
-    chance_of_new = THETA / (THETA + len(known))
-    return chances_of_one_group(walks, knowledge.apart, chance_of_new, error_rate)
+    new = chance_of_new(len(known))
+    return chances_of_one_group(walks, knowledge.apart, new, error_rate)
+
+
+def chance_of_new(n_known: int) -> float:
+    """That the next row begins a new group."""
+    return THETA / (THETA + n_known)
 
 
 def chances_of_one_group(
-    walks: np.ndarray, apart: np.ndarray, chance_of_new: float, error_rate: float
+    walks: np.ndarray, apart: np.ndarray, new: float, error_rate: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Chances (c, c) and (c,) from the mean walks B (c, c); the module says how."""
     B = np.maximum(walks, 0.0)
@@ -95,7 +100,18 @@ def chances_of_one_group(
     B[B.sum(axis=1) == 0] = 1.0  # in a piece of the graph of its own: anywhere
     np.fill_diagonal(B, 0.0)
     shares = sharpen(B, SHARPNESS)
-    joint = (1 - chance_of_new) * shares * np.where(apart, error_rate, 1.0)
-    totals = chance_of_new + joint.sum(axis=1)
+    joint = (1 - new) * shares * np.where(apart, error_rate, 1.0)
+    totals = new + joint.sum(axis=1)
     one_group = joint / totals[:, None]
-    return (one_group + one_group.T) / 2, chance_of_new / totals
+    return (one_group + one_group.T) / 2, new / totals
+
+
+def leave_one_out(walks: np.ndarray, own: np.ndarray, n_groups: int) -> np.ndarray:
+    """Memberships (m, k) of known rows, sharpened, each from the others, by their walks (m, m)."""
+    members = np.eye(n_groups)[own]
+    n_others = members.sum(axis=0) - members
+    between = np.maximum(walks, 0.0)
+    np.fill_diagonal(between, 0.0)
+    F = (between @ members) / np.maximum(n_others, 1)
+    F[F.sum(axis=1) == 0] = 1.0  # no walk comes from another known row
+    return sharpen(F, SHARPNESS)

@@ -20,12 +20,20 @@ Reference: ji2012 for the variance that an answer takes away; zhu2003 for member
 of questions. We differ from ji2012 in counting it by doubts.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from likewise.guided import sharpen
 from likewise.labeling.knowledge import Knowledge
 from likewise.labeling.questions import Question
-from likewise.labeling.settled_groups import SHARPNESS, Settled, settle_groups
+from likewise.labeling.settled_groups import (
+    SHARPNESS,
+    Settled,
+    chance_of_new,
+    leave_one_out,
+    settle_groups,
+)
 from likewise.numerics.threads import one_thread
 
 RANDOM_SHARE = 1 / 10  # of the questions
@@ -33,10 +41,15 @@ NOISE = 0.05  # variance of an answer, beside K's of 1 and more: its neighbors s
 LEAST_DOUBT = 0.3  # of a row that nothing speaks against; lower ones overlook groups not yet seen
 MOST_SHOWN = 8  # groups on a screen
 MOST_ROWS = 3  # of a group on a screen, the one that stands for it first
+LEAST_WRONG = 0.3  # chance that makes an answer worth asking for again
+LEAST_WRONG_NEW = 0.1  # the same of "a new group": later rows would join it
+PRIOR_ERRORS = 0.05  # share of answers that are wrong, before any was asked for again,
+PRIOR_REVIEWS = 10  # believed like so many
 LEAST_CHANCE = 0.2  # of "together" that makes a pair worth asking about
 WHY_FIRST = "two rows that stand for many others"
 WHY_DOUBT = "its answer says most about the rows that are in doubt"
 WHY_OPEN = "they may well be one group"
+WHY_AGAIN = "the rows around it were put elsewhere"
 WHY_RANDOM = "drawn at random, to see how good the clusters are"
 
 
@@ -51,6 +64,11 @@ def choose_question(
     if not knowledge.n_groups and len(rows) > 1:
         return first_question(knowledge, kinds)
     settled = settle_groups(knowledge)
+    if "group" in kinds:
+        doubtful = doubtful_row(knowledge)
+        if doubtful is not None:
+            again = ask_about(doubtful, knowledge, settled, kinds)
+            return replace(again, is_repeat=True, why=WHY_AGAIN)
     if "group" not in kinds and not (is_random and len(rows)):
         pair = open_pair(knowledge, settled)
         if pair is not None:
@@ -69,6 +87,26 @@ def open_rows(knowledge: Knowledge) -> np.ndarray:
     is_open = knowledge.groups < 0
     is_open[[rows[0] for rows in knowledge.asked if len(rows) == 1]] = False
     return np.flatnonzero(is_open)
+
+
+def doubtful_row(knowledge: Knowledge) -> int | None:
+    """The known row whose answer was most probably wrong, if that is probable enough."""
+    known, k = knowledge.known_rows, knowledge.n_groups
+    if k < 2:
+        return None
+    own = knowledge.groups[known]
+    memberships = leave_one_out(knowledge.walks.from_rows(known)[known], own, k)
+    sizes = np.bincount(own, minlength=k)[own]
+    chances = memberships[np.arange(len(known)), own]
+    chances = np.where(sizes > 1, chances, chance_of_new(len(known)))
+    error_rate = (PRIOR_REVIEWS * PRIOR_ERRORS + knowledge.n_changed / 2) / (
+        PRIOR_REVIEWS + knowledge.n_reviews
+    )
+    wrong = error_rate / min(k, MOST_SHOWN) * (1 - chances)
+    wrong = wrong / (wrong + (1 - error_rate) * chances)
+    wrong /= np.where(sizes > 1, LEAST_WRONG, LEAST_WRONG_NEW)
+    wrong[np.isin(known, list(knowledge.settled_rows))] = 0
+    return int(known[np.argmax(wrong)]) if wrong.max() >= 1 else None
 
 
 def open_pair(knowledge: Knowledge, settled: Settled) -> tuple[int, int] | None:
@@ -148,7 +186,8 @@ def ask_about(
         others = np.flatnonzero(settled.groups == order[0])
         nearest = others[np.argmax(knowledge.walks.from_rows(others)[row])]
         return Question("pair", (row, int(nearest)), is_random=is_random, why=why)
-    shown = [typical_rows(knowledge.Z, settled.groups, int(group)) for group in order]
+    trust = own_shares(knowledge, settled)
+    shown = [typical_rows(trust, settled.groups, int(group)) for group in order]
     return Question(
         "group",
         (row,),
@@ -159,8 +198,18 @@ def ask_about(
     )
 
 
-def typical_rows(Z: np.ndarray, groups: np.ndarray, group: int) -> tuple[int, ...]:
-    """Known rows of a group, those next to its middle first."""
+def own_shares(knowledge: Knowledge, settled: Settled) -> np.ndarray:
+    """(n,) what the other known rows say for the group of a known row; 0 of other rows."""
+    known = np.flatnonzero(settled.groups >= 0)
+    own = settled.groups[known]
+    shares = np.zeros(len(settled.groups))
+    walks = knowledge.walks.from_rows(known)[known]
+    shares[known] = leave_one_out(walks, own, settled.n_groups)[np.arange(len(known)), own]
+    return shares
+
+
+def typical_rows(trust: np.ndarray, groups: np.ndarray, group: int) -> tuple[int, ...]:
+    """Known rows of a group, those that are most surely in it first."""
     rows = np.flatnonzero(groups == group)
-    order = np.argsort(np.square(Z[rows] - Z[rows].mean(axis=0)).sum(axis=1), kind="stable")
+    order = np.argsort(-trust[rows], kind="stable")
     return tuple(int(row) for row in rows[order[:MOST_ROWS]])
