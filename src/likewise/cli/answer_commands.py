@@ -12,6 +12,7 @@ from likewise.cli.options import (
     column_options,
     count_option,
     data_argument,
+    embed_option,
     id_option,
     preparation_option,
     seed_option,
@@ -41,6 +42,7 @@ from likewise.cli.refusals import check_files
 @preparation_option
 @id_option
 @column_options
+@embed_option
 @seed_option
 @verbosity_options
 def check(
@@ -54,6 +56,7 @@ def check(
     exclude: list[str] | None,
     as_text: list[str] | None,
     as_category: list[str] | None,
+    by_network: bool,
     random_state: int,
 ) -> None:
     """Check the answers before you use them.
@@ -73,7 +76,8 @@ def check(
     if output is not None:
         check_ending(output, (".csv", ".json"))
     check_files({"DATA": data, "-c": answers}, {"-o": output})
-    rows = read_data(data, id_column, ColumnChoice(features, exclude, as_text, as_category))
+    choice = ColumnChoice(features, exclude, as_text, as_category)
+    rows = read_data(data, id_column, choice, by_network=by_network)
     constraints = read_answers(answers, rows)
     X = rows.numbers()
     print_size(X.shape, constraints)
@@ -129,6 +133,7 @@ def check(
 @preparation_option
 @id_option
 @column_options
+@embed_option
 @seed_option
 @verbosity_options
 def select(
@@ -146,6 +151,7 @@ def select(
     exclude: list[str] | None,
     as_text: list[str] | None,
     as_category: list[str] | None,
+    by_network: bool,
     random_state: int,
 ) -> None:
     """Choose the most useful answers from a large pool.
@@ -165,7 +171,8 @@ def select(
     if output not in (None, "-"):
         check_ending(output, (".csv", ".jsonl", ".parquet"))
     check_files({"DATA": data, "--pool": pool}, {"-o": output})
-    rows = read_data(data, id_column, ColumnChoice(features, exclude, as_text, as_category))
+    choice = ColumnChoice(features, exclude, as_text, as_category)
+    rows = read_data(data, id_column, choice, by_network=by_network)
     answers = read_answers(pool, rows)
     X = rows.numbers()
     print_size(X.shape, answers)

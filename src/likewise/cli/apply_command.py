@@ -1,8 +1,11 @@
 """likewise apply: new rows into the clusters of a saved model."""
 
+from pathlib import Path
+
 import click
 
-from likewise.cli.data_rows import DataRows
+from likewise.cli.data_rows import DataRows, encode_data
+from likewise.cli.folder_data import Files, read_folder, read_image_column
 from likewise.cli.messages import print_files, print_json
 from likewise.cli.options import (
     READABLE,
@@ -37,6 +40,7 @@ def apply(
     \b
     likewise cluster data.csv -c answers.csv -k 10 --model m.likewise
     likewise apply m.likewise new-rows.csv -o new-clusters.csv
+    likewise apply photos.likewise new-photos/ -o new-clusters.csv
 
     Columns are matched by the names they had when the model was fitted, in any order, and the rows
     are named by the same column; --features names other columns of numbers to use instead. A file
@@ -55,8 +59,9 @@ def apply(
             "Use a model saved by likewise cluster."
         )
     new = _read_as_fitted(fitted, model, data, id_column, features)
-    labels = fitted.predict(new.rows)
-    write_clusters(output, labels, *new.output_ids)
+    known = fitted if new.encoder is None else fitted[1:]  # the files are numbers already
+    labels = known.predict(new.rows)
+    write_clusters(output, new.output_labels(labels), *new.output_ids)
     print_files(clusters=output)
     if as_json:
         import numpy as np
@@ -71,14 +76,20 @@ def _read_as_fitted(
     """DATA as the model was fitted to it: a table where it was one, else numbers by their names."""
     from sklearn.pipeline import Pipeline
 
-    from likewise.features import TableFeatures
+    from likewise.features import ImageFeatures, TableFeatures, TextFeatures
     from likewise.files.row_file import ending_of, read_named_table, read_rows
     from likewise.model_file import feature_names_of, id_column_of
 
     known = id_column_of(model)
     usual_ids = ("id",) if known is None else (known, "id")
-    is_named = ending_of(data) != ".npy"
+    is_named = Path(data).is_dir() or ending_of(data) != ".npy"
     first = fitted[0] if isinstance(fitted, Pipeline) else getattr(fitted, "features_", None)
+    if isinstance(first, ImageFeatures | TextFeatures):
+        return encode_data(
+            _files_as_fitted(first, model, data, id_column, usual_ids), encoder=first
+        )
+    if Path(data).is_dir():
+        raise ValueError(f"{data} is a folder, and {model} was fitted to a table.")
     if isinstance(first, TableFeatures):
         if not is_named:
             raise ValueError(f"{data} has no column names, and {model} was fitted to a table.")
@@ -92,3 +103,20 @@ def _read_as_fitted(
         names = feature_names_of(model)
     rows = read_rows(data, id_column=id_column, features=names, usual_ids=usual_ids)
     return DataRows(rows.X, None, len(rows.X), names, rows.ids, rows.id_column, rows.id_cells)
+
+
+def _files_as_fitted(encoder, model: str, data: str, id_column: str | None, usual_ids) -> Files:
+    """Images or texts of DATA, a folder or a table with the column that the model knows."""
+    from likewise.features import ImageFeatures
+    from likewise.model_file import feature_names_of
+
+    kind = "images" if isinstance(encoder, ImageFeatures) else "texts"
+    if Path(data).is_dir():
+        files = read_folder(data)
+        if files.kind != kind:
+            raise ValueError(f"{model} was fitted to {kind}, and {data} has {files.kind}.")
+        return files
+    names = feature_names_of(model)
+    if kind == "texts" or not names:
+        raise ValueError(f"{model} was fitted to a folder of {kind}, and {data} is a file.")
+    return read_image_column(data, names[0], id_column, usual_ids)

@@ -224,11 +224,16 @@ def read_shown_rows(
     data: str, id_column: str | None, choice: ColumnChoice, start_column: str | None
 ) -> ShownRows:
     """DATA as `likewise cluster` reads it, and its columns as they are shown."""
+    from likewise.files.cell_table import as_cells
+
     start = None
     if start_column is not None:
         start = read_column(data, start_column)
         choice = replace(choice, exclude=[*(choice.exclude or ()), start_column])
     rows = read_data(data, id_column, choice)
+    if rows.files is not None:  # images are shown by the names of their files
+        texts = {} if rows.texts is None else {"text": as_cells(rows.texts)}
+        return ShownRows(rows, texts, start)
     if rows.features is None:
         names = rows.feature_names or [f"x{j}" for j in range(rows.rows.shape[1])]
         return ShownRows(rows, dict(zip(names, rows.rows.T)), start)

@@ -22,9 +22,11 @@ from likewise.cli.options import (
     WRITABLE,
     ImageShape,
     answers_option,
+    as_image_option,
     auto_count_option,
     column_options,
     data_argument,
+    embed_option,
     id_option,
     json_option,
     output_option,
@@ -62,6 +64,8 @@ from likewise.cli.refusals import (
 @preparation_option
 @id_option
 @column_options
+@as_image_option
+@embed_option
 @click.option("--text-column", metavar="NAME", help="Column of text to show in the report.")
 @click.option(
     "--engine",
@@ -100,6 +104,8 @@ def cluster(
     exclude: list[str] | None,
     as_text: list[str] | None,
     as_category: list[str] | None,
+    as_image: str | None,
+    by_network: bool,
     text_column: str | None,
     engine: str,
     scheduler: str | None,
@@ -113,11 +119,13 @@ def cluster(
     likewise cluster data.csv -c answers.csv -k 10 --report report.html
     likewise cluster customers.parquet --exclude region --report report.html
     likewise cluster tickets.csv --as-text body | head
+    likewise cluster photos/ -k 5 --report report.html
     likewise cluster big.parquet -c answers.csv -k 10 --engine dask
 
     DATA is a table: .csv, .tsv, .jsonl (also .gz), .parquet, .feather, .npy, or - for stdin. Its
     columns are numbers, yes or no, categories, dates or free text, with gaps. Columns that look
-    like ids, indexes, labels or constants are left out and named. Without answers the rows are
+    like ids, indexes, labels or constants are left out and named. Or DATA is a folder of images or
+    of texts, at any depth, whose rows are named by their files. Without answers the rows are
     clustered by their features alone. Answers are pairs and triples, or labels of some rows
     (id,label).
     """
@@ -129,7 +137,7 @@ def cluster(
     check_engine(engine, scheduler, method, data, report)
     choice = ColumnChoice(features, exclude, as_text, as_category)
     if engine == "dask":
-        if exclude or as_text or as_category:
+        if exclude or as_text or as_category or as_image or by_network:
             raise click.UsageError("--engine dask takes columns of numbers. Name them: --features.")
         unfitted = _make_guided(method, clusters, preparation, random_state)
         columns = {"id_column": id_column, "features": features}
@@ -139,8 +147,10 @@ def cluster(
     from likewise.model_file import save_model
     from likewise.report import write_report
 
-    data_rows = read_data(data, id_column, choice, text_column)
-    images = None
+    data_rows = read_data(
+        data, id_column, choice, text_column, as_image=as_image, by_network=by_network
+    )
+    images = None if report is None else data_rows.images()
     if image_shape is not None:
         images = _as_images(data_rows.numbers(), image_shape)
     constraints = read_answers(answers, data_rows)
@@ -162,7 +172,9 @@ def cluster(
     with _all_or_none():
         if model is not None:
             names = data_rows.feature_names
-            save_model(fitted, model, feature_names=names, id_column=data_rows.id_column)
+            names = [as_image] if as_image is not None else names
+            whole = data_rows.with_encoder(fitted)
+            save_model(whole, model, feature_names=names, id_column=data_rows.id_column)
         if report is not None:
             write_report(
                 report,
@@ -175,7 +187,7 @@ def cluster(
                 feature_names=data_rows.feature_names,
                 title=f"{_title_of(data)}: what the answers did",
             )
-        write_clusters(output, labels, *data_rows.output_ids)
+        write_clusters(output, data_rows.output_labels(labels), *data_rows.output_ids)
     print_files(model=model, report=report, clusters=output)
     if as_json:
         files = {"clusters": output, "report": report, "model": model}
@@ -203,6 +215,8 @@ def _summary(fitted, labels, constraints, data_rows, files: dict) -> dict:
         "contradictions": [str(conflict) for conflict in constraints.conflicts()],
         "files": {content: path for content, path in files.items() if path is not None},
     }
+    if data_rows.problems:
+        summary["unreadable"] = dict(data_rows.problems)
     if report is not None:
         satisfied = [report.satisfied_before, report.satisfied]
         satisfied = [None if np.isnan(share) else float(share) for share in satisfied]

@@ -1,8 +1,19 @@
-"""What DATA holds: numbers, a table of mixed columns, and the names of its rows."""
+"""What DATA holds: numbers, a table of mixed columns, files, and the names of its rows."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from likewise.cli.folder_data import (
+    Files,
+    encode_files,
+    make_encoder,
+    print_files_read,
+    read_folder,
+    read_image_column,
+    thumbnails,
+)
 from likewise.cli.messages import print_details, print_message
 
 MOST_NAMED = 12  # columns in one line
@@ -22,6 +33,10 @@ class DataRows:
     has_guessed_ids: bool = False  # no option and no column "id" said so
     texts: list[str] | None = None
     columns: tuple = ()  # what became of each
+    encoder: Any = None  # the fitted transformer of files, whose numbers are in rows
+    files: Any = None  # what it read
+    is_read: Any = None  # (n,) which of the files could be
+    problems: Mapping[str, str] = field(default_factory=dict)  # why the others could not
 
     def numbers(self):
         """The rows as numbers (n, d)."""
@@ -35,6 +50,31 @@ class DataRows:
     def output_ids(self) -> tuple:
         """The ids and their column, as they are written beside the clusters."""
         return self.id_cells, self.id_column
+
+    def output_labels(self, labels):
+        """The clusters of all rows in DATA: -1 where a file could not be read."""
+        import numpy as np
+
+        if self.is_read is None or self.is_read.all():
+            return labels
+        complete = np.full(len(self.is_read), -1, dtype=labels.dtype)
+        complete[self.is_read] = labels
+        return complete
+
+    def with_encoder(self, fitted):
+        """The model to save: it takes what DATA holds."""
+        from sklearn.pipeline import Pipeline
+
+        if self.encoder is None:
+            return fitted
+        return Pipeline([("features", self.encoder), ("clusters", fitted)])
+
+    def images(self):
+        """Small images to show; None where the rows are none."""
+        if self.files is None or self.files.kind != "images":
+            return None
+        paths = [item for item, read in zip(self.files.items, self.is_read) if read]
+        return thumbnails(paths)
 
 
 @dataclass(frozen=True)
@@ -52,12 +92,23 @@ def read_data(
     id_column: str | None = None,
     choice: ColumnChoice | None = None,
     text_column: str | None = None,
+    *,
+    as_image: str | None = None,
+    by_network: bool = False,
 ) -> DataRows:
-    """Read DATA: numbers as they are, anything else through TableFeatures."""
-    from likewise.features import TableFeatures
+    """Read DATA: numbers as they are, a table through TableFeatures, files through theirs."""
+    from likewise.features import TableFeatures, TextFeatures
     from likewise.files.row_file import ending_of, read_named_table, read_rows
 
     choice = choice or ColumnChoice()
+    if Path(data).is_dir():
+        if id_column or text_column or as_image or any(vars(choice).values()):
+            raise ValueError(f"{data} is a folder, which has no columns to choose from.")
+        return encode_data(read_folder(data), by_network=by_network)
+    if as_image is not None:
+        if any(vars(choice).values()):
+            raise ValueError("--as-image takes one column, and no other is used beside it.")
+        return encode_data(read_image_column(data, as_image, id_column), by_network=by_network)
     if ending_of(data) == ".npy":
         if any((choice.exclude, choice.as_text, choice.as_category)):
             raise ValueError(f"{data} has no named columns to choose from.")
@@ -66,7 +117,8 @@ def read_data(
         ).X
         return DataRows(numbers, None, len(numbers), None)
     named = read_named_table(data, id_column=id_column, text_column=text_column)
-    features = TableFeatures(**vars(choice)).fit(named.table)
+    text_features = TextFeatures("sentences") if by_network else None
+    features = TableFeatures(**vars(choice), text_features=text_features).fit(named.table)
     ids, id_column, id_cells, is_guessed = named.ids, named.id_column, named.id_cells, False
     if id_column is None:
         id_column = guess_id_column(features, named.table)
@@ -86,6 +138,32 @@ def read_data(
         has_guessed_ids=is_guessed,
         texts=named.texts,
         columns=features.columns_,
+    )
+
+
+def encode_data(files: Files, *, by_network: bool = False, encoder=None) -> DataRows:
+    """Files as numbers, by a fitted encoder or a new one; what cannot be read is set apart."""
+    is_new = encoder is None
+    encoder = make_encoder(files.kind, by_network) if is_new else encoder
+    encoded = encode_files(files, encoder, fit=is_new)
+    print_files_read(files, encoded)
+    if not encoded.is_read.any():
+        raise ValueError("No image could be read.")
+    kept = [name for name, read in zip(files.ids, encoded.is_read) if read]
+    shown = [text for text, read in zip(files.items, encoded.is_read) if read]
+    return DataRows(
+        rows=encoded.X,
+        features=None,
+        n_rows=len(encoded.X),
+        feature_names=None,
+        ids=kept,
+        id_column=files.id_column or "file",
+        id_cells=files.ids,
+        texts=shown if files.kind == "texts" else None,
+        encoder=encoder,
+        files=files,
+        is_read=encoded.is_read,
+        problems=encoded.problems,
     )
 
 

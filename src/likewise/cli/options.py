@@ -53,7 +53,7 @@ class ColumnNames(click.ParamType):
 
 
 READABLE = click.Path(exists=True, dir_okay=False)
-READABLE_OR_STDIN = click.Path(exists=True, dir_okay=False, allow_dash=True)
+READABLE_OR_STDIN = click.Path(exists=True, allow_dash=True)  # a folder of files, too
 WRITABLE = click.Path(dir_okay=False)
 # Shared by several commands, with the same names and help texts.
 data_argument = click.argument("data", type=READABLE_OR_STDIN)
@@ -90,6 +90,15 @@ as_category_option = click.option(
     type=ColumnNames(),
     metavar="NAMES",
     help="Columns to take as categories, such as codes written as numbers.",
+)
+as_image_option = click.option(
+    "--as-image", metavar="NAME", help="Column with the paths of images to cluster by."
+)
+embed_option = click.option(
+    "--embed",
+    "by_network",
+    is_flag=True,
+    help="Read texts and images by a trained network (needs likewise[embed]).",
 )
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print the results as JSON on stdout."

@@ -35,6 +35,7 @@ def check_output(output: str | None, data: str, as_json: bool = False) -> str:
         output = "-"
     elif output is None:
         stem = "stdin" if data == "-" else Path(data).name.removesuffix(".gz").rpartition(".")[0]
+        stem = Path(data).resolve().name if Path(data).is_dir() else stem
         output = f"{stem}-clusters.csv"
         if Path(output).exists():
             raise ValueError(f"{output} already exists. Choose an output file with -o.")

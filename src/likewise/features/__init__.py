@@ -2,6 +2,7 @@
 
 from likewise.features.column_kinds import TableColumn, is_id_name
 from likewise.features.image_features import ImageFeatures, UnreadableImageWarning
+from likewise.features.image_input import read_small_images
 from likewise.features.table_features import TableFeatures
 from likewise.features.table_input import cell_table, is_frame, is_mixed_table
 from likewise.features.text_features import TextFeatures
@@ -16,4 +17,5 @@ __all__ = [
     "is_frame",
     "is_id_name",
     "is_mixed_table",
+    "read_small_images",
 ]

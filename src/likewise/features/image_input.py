@@ -79,6 +79,34 @@ def read_images(
     return ReadImages(stacked, np.array(kept, dtype=np.int64), problems)
 
 
+def read_small_images(paths, size: int) -> np.ndarray:
+    """Read image files to show them: upright, in RGB and square.
+
+    Parameters
+    ----------
+    paths : str, path or sequence of n paths
+        A folder, or files.
+    size : int
+        Pixels on each side.
+
+    Returns
+    -------
+    ndarray of shape (n, size, size, 3)
+        Of float32, from 0 to 1; white where a file cannot be read.
+
+    Examples
+    --------
+    >>> from likewise.features import read_small_images
+    >>> read_small_images(["no-such-file.png"], 8).shape
+    (1, 8, 8, 3)
+    """
+    source = image_source(paths)
+    images = np.ones((len(source), size, size, 3), dtype=np.float32)
+    read = read_images(source, np.arange(len(source)), size, None)
+    images[read.rows] = read.images
+    return images
+
+
 def range_of_values(source: ImageSource) -> tuple[float, float] | None:
     """Black and white of an array: by its type, or its smallest and largest value."""
     if source.array is None:
