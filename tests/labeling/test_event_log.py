@@ -52,6 +52,13 @@ def test_events_come_back_as_they_were(path):
     assert read(written(path)) == (EVENTS, [])
 
 
+def test_an_event_is_on_disk_when_append_returns(path):
+    log = EventLog(path, RowNames(X, IDS))
+    assert log._file.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
+    assert log._file.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    log.close()
+
+
 def test_an_event_that_is_sent_twice_counts_once(path):
     log = EventLog(path, RowNames(X, IDS))
     assert log.append(EVENTS[0]) == [True]

@@ -41,6 +41,13 @@ def test_one_wrong_must_link_does_not_join_groups_that_two_answers_keep_apart():
     assert apart[0, 1]
 
 
+def test_a_link_that_joining_others_has_outweighed_does_not_join():
+    answers = Constraints(3, must_link=[(0, 1), (0, 2)], cannot_link=[(1, 2)], weights=[3, 2, 5])
+    groups, apart = join_components(answers)
+    assert_array_equal(groups, [0, 0, 1])
+    assert apart[0, 1]
+
+
 def test_answers_that_cancel_out_leave_a_relation_open():
     groups, apart = join_components(Constraints(2, must_link=[(0, 1)], cannot_link=[(0, 1)]))
     assert_array_equal(groups, [0, 1])

@@ -151,6 +151,10 @@ def test_an_answer_that_is_sent_twice_counts_once():
     assert started.answer(Question("pair", (0, 1)), "apart", event_id="a1")
     assert not started.answer(Question("pair", (0, 1)), "apart", event_id="a1")
     assert started.constraints.n_answers == 1
+    assert started.answer(Question("pair", (2, 3)), "apart")
+    assert started.undo(event_id="u1") is not None
+    assert started.undo(event_id="u1") is None
+    assert started.constraints.n_answers == 1
 
 
 def test_actions_count_as_one_look_each():

@@ -157,7 +157,7 @@ class LabelingSession:
         self.ids = Constraints(self.n_samples, ids=ids).ids
         self._start = None
         if start_labels is not None:
-            self._start = StartLabels.of(start_labels, self.n_samples)
+            self._start = StartLabels.of(start_labels, self._X)
         self._log, self.set_aside, events = None, [], []
         if log is not None:
             self._log = EventLog(log, RowNames(X, self.ids))
@@ -229,15 +229,23 @@ class LabelingSession:
         event = Event("answer", event_id or self._new_id(), question, choice, annotator or "")
         return self._record(replace(event, at=now(), seconds=seconds))
 
-    def skip(self, question: Question, *, annotator: str | None = None) -> bool:
+    def skip(
+        self, question: Question, *, annotator: str | None = None, event_id: str | None = None
+    ) -> bool:
         """Put a question aside; it does not come again."""
         question = check_question(question, self.n_samples)
-        return self._record(
-            Event("skip", self._new_id(), question, annotator=annotator or "", at=now())
-        )
+        event = Event("skip", event_id or self._new_id(), question, annotator=annotator or "")
+        return self._record(replace(event, at=now()))
 
-    def undo(self, annotator: str | None = None) -> Event | None:
+    def undo(self, annotator: str | None = None, *, event_id: str | None = None) -> Event | None:
         """Take back the last answer or action, or a person's last; its question is open again.
+
+        Parameters
+        ----------
+        annotator : str, default=None
+            Whose last answer; None is anybody's.
+        event_id : str, default=None
+            As in ``answer``: sent again, it takes back nothing more.
 
         Returns
         -------
@@ -245,10 +253,10 @@ class LabelingSession:
             What was taken back; None if there is nothing to take back.
         """
         last = last_counted(self._events, annotator)
-        if last is not None:
-            undo = Event("undo", self._new_id(), annotator=last.annotator, at=now())
-            self._record(replace(undo, undoes=last.id))
-        return last
+        if last is None:
+            return None
+        undo = Event("undo", event_id or self._new_id(), annotator=last.annotator, at=now())
+        return last if self._record(replace(undo, undoes=last.id)) else None
 
     def act(
         self,
@@ -447,7 +455,7 @@ class LabelingSession:
         touched = sorted({row for question in questions for row in question.all_rows})
         forced = np.array(touched, dtype=np.int64)
         if self._start is not None:
-            forced = np.union1d(forced, self._start.typical_rows(self._X))
+            forced = np.union1d(forced, self._start.typical)
         if self._mind is None or (self._mind.position[forced] < 0).any():
             rows = choose_rows(self.n_samples, ROWS_IN_MIND, forced, self.random_state)
             self._mind = RowsInMind(

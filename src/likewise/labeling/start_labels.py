@@ -33,11 +33,12 @@ class StartLabels(NamedTuple):
     """A clustering to begin from."""
 
     clusters: np.ndarray  # (n_samples,) from 0, -1 for none
+    typical: np.ndarray  # (k,) the row next to the middle of each cluster
 
     @classmethod
-    def of(cls, labels, n_samples: int) -> "StartLabels":
+    def of(cls, labels, X) -> "StartLabels":
         """Labels of any kind as clusters; -1, None, NaN and "" are none."""
-        labels = np.asarray(labels)
+        labels, n_samples = np.asarray(labels), X.shape[0]
         if labels.shape != (n_samples,):
             raise ValueError(
                 f"start_labels has shape {labels.shape}, but X has {n_samples} rows. Give one "
@@ -49,21 +50,11 @@ class StartLabels(NamedTuple):
             clusters = clusters - 1
         if clusters.max(initial=-1) < 0:
             raise ValueError("start_labels names no cluster. Leave it out.")
-        return cls(clusters)
-
-    def typical_rows(self, X) -> np.ndarray:
-        """(k,) the row next to the middle of each cluster."""
-        typical = []
-        for cluster in range(self.clusters.max() + 1):
-            rows = np.flatnonzero(self.clusters == cluster)
-            part = X[rows].toarray() if hasattr(X, "toarray") else np.asarray(X[rows])
-            sq_dists = np.square(part - part.mean(axis=0)).sum(axis=1)
-            typical.append(rows[int(np.argmin(sq_dists))])
-        return np.array(typical)
+        return cls(clusters, typical_of_clusters(X, clusters))
 
     def links(self, mind: "RowsInMind") -> Constraints:
         """Weak cannot-links between the rows that stand for clusters, by position."""
-        typical = mind.position[self.typical_rows(mind.X)]
+        typical = mind.position[self.typical]
         pairs = list(combinations(typical.tolist(), 2))
         return Constraints(len(mind.rows), cannot_link=pairs, weights=np.full(len(pairs), WEAK))
 
@@ -77,7 +68,7 @@ class StartLabels(NamedTuple):
         return first or second
 
     def _review_within(self, knowledge, mind, rng) -> Question | None:
-        typical = mind.position[self.typical_rows(mind.X)]
+        typical = mind.position[self.typical]
         clusters = self.clusters[mind.rows]
         is_open = (knowledge.groups < 0) & (clusters >= 0)
         asked = {row for key in knowledge.asked for row in key}
@@ -91,7 +82,7 @@ class StartLabels(NamedTuple):
 
     def _review_between(self, knowledge, mind) -> Question | None:
         """The two clusters that share most of the graph, for their size, and were not compared."""
-        typical = mind.position[self.typical_rows(mind.X)]
+        typical = mind.position[self.typical]
         clusters = self.clusters[mind.rows]
         members = np.eye(self.clusters.max() + 1)[clusters] * (clusters >= 0)[:, None]
         sizes = np.sqrt(np.maximum(members.sum(axis=0), 1))
@@ -111,7 +102,7 @@ class StartLabels(NamedTuple):
         groups = settled.groups
         is_known = (groups >= 0) & (clusters >= 0)
         np.add.at(counts, (clusters[is_known], groups[is_known]), 1.0)
-        stands_for = groups[mind.position[self.typical_rows(mind.X)]]
+        stands_for = groups[mind.position[self.typical]]
         began = np.flatnonzero(stands_for >= 0)
         counts[began, stands_for[began]] += TRUST
         counts += 1 / n_groups
@@ -121,6 +112,17 @@ class StartLabels(NamedTuple):
         totals = weighed.sum(axis=1, keepdims=True)
         weighed = np.divide(weighed, totals, out=memberships.copy(), where=totals > 0)
         return np.where(is_free[:, None], weighed, memberships)
+
+
+def typical_of_clusters(X, clusters: np.ndarray) -> np.ndarray:
+    """(k,) the row next to the middle of each cluster."""
+    typical = []
+    for cluster in range(clusters.max() + 1):
+        rows = np.flatnonzero(clusters == cluster)
+        part = X[rows].toarray() if hasattr(X, "toarray") else np.asarray(X[rows])
+        sq_dists = np.square(part - part.mean(axis=0)).sum(axis=1)
+        typical.append(int(rows[np.argmin(sq_dists)]))
+    return np.array(typical)
 
 
 def is_none(label) -> bool:
