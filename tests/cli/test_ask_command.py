@@ -109,6 +109,18 @@ def test_a_table_of_mixed_columns_is_shown_without_its_control_characters(
     assert set(Constraints.read("mixed-answers.csv", ids=ids).annotators) == {"ann"}
 
 
+def test_a_folder_of_texts_is_shown_as_texts(folder, monkeypatch, capsys):
+    (folder / "letters").mkdir()
+    for i in range(12):
+        words = ("the goal of the match was late", "stocks fell and bonds rose")[i % 2]
+        (folder / "letters" / f"{i}.txt").write_text(f"{words} again and again, number {i}")
+    code, said = run(monkeypatch, capsys, "nn", "letters")
+    assert code == 0
+    assert "the goal" in said
+    assert re.search(r"number\s+\d", said)  # beyond the width of a cell among others
+    assert "2 answers are saved in letters-answers.log" in said
+
+
 def test_a_column_of_clusters_is_reviewed_and_is_no_feature(folder, monkeypatch, capsys):
     _, said = run(monkeypatch, capsys, "", "mixed.csv", "--start-column", "cluster")
     assert "3 groups so far" in said
@@ -143,6 +155,7 @@ def test_rows_that_have_changed_are_named(folder, monkeypatch, capsys):
         ),
         (("plain.csv", "--start-column", "k"), "has no column 'k'. It has width, height"),
         (("plain.csv", "--log", "plain.csv"), "is the same file as DATA plain.csv"),
+        (("-",), "The keys come from stdin"),
         (("plain.csv", "-o", "kept.csv"), "kept.csv already exists"),
         (("plain.csv", "--log", "kept.csv"), "kept.csv is no log of answers"),
     ],

@@ -95,6 +95,8 @@ def ask(
     Every answer is on disk before the next question appears. Press q to stop; the same command
     goes on where you were. u takes back as many answers as you like, also after a restart.
     """
+    if data == "-":
+        raise ValueError("The keys come from stdin, so DATA must be a file. Save it first.")
     log = log or f"{Path(data).stem}-answers.log"
     output = output or f"{Path(data).stem}-answers.csv"
     check_files({"DATA": data, "-c": answers}, {"--log": log, "-o": output})

@@ -7,6 +7,7 @@ import numpy as np
 
 MOST_COLUMNS = 12  # of a row; those in which the rows shown differ most
 WIDEST = 32  # letters of a cell
+WIDEST_TEXT = 300  # of a row that is one text
 UNDO, SKIP, QUIT, DONE = "u", "s", "q", "\r"
 CANT_TELL_KEY = "?"
 TITLES = {
@@ -86,8 +87,9 @@ def screen_of(question, columns: Mapping[str, np.ndarray], name_of: Callable[[in
     table.add_column("")
     for head in heads:
         table.add_column(Text(head), overflow="fold")
+    widest = WIDEST_TEXT if len(order) == 1 else WIDEST
     for column in order[:MOST_COLUMNS]:
-        cells = [Text(clean(columns[column][row])) for row in rows]
+        cells = [Text(clean(columns[column][row], widest)) for row in rows]
         table.add_row(Text(clean(column)), *cells)
     if len(order) > MOST_COLUMNS:
         table.caption = f"and {len(order) - MOST_COLUMNS} more columns, in which they differ less"
@@ -108,9 +110,9 @@ def difference(cells: np.ndarray, rows: Sequence[int]) -> float:
     return float(len({str(cell) for cell in shown}) - 1)
 
 
-def clean(cell: Any) -> str:
+def clean(cell: Any, widest: int = WIDEST) -> str:
     """One short line that a terminal can show: no control characters from the data."""
     number = isinstance(cell, float | np.floating)
     text = f"{cell:.4g}" if number else "" if cell is None else str(cell)
     text = "".join(letter if letter.isprintable() else " " for letter in text)
-    return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
+    return text if len(text) <= widest else f"{text[: widest - 1]}…"
