@@ -26,7 +26,7 @@ from likewise.datasets import fetch
 from likewise.files.atomic_file import replacing
 
 # Modules here with TABLES.
-PAPERS = ("sklr", "guided", "npk", "people", "duals", "ssc", "scalable", "deep")
+PAPERS = ("sklr", "guided", "npk", "people", "duals", "ssc", "scalable", "deep", "features")
 PACKAGES = ("likewise", "numpy", "scipy", "scikit-learn")
 
 Settings = Mapping[str, Any]

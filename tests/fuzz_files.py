@@ -176,6 +176,7 @@ def check_case(target: str, content: bytes, folder: Path) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            warnings.filterwarnings("ignore", ".*not used for answers")  # a column by another name
             TARGETS[target](path)
     except ValueError as error:
         message = str(error)

@@ -135,15 +135,16 @@ def test_dates_have_a_trend_and_the_cycles_that_they_span():
     assert (np.diff(first_of_january[:, 0]) > 0).all()
 
 
-def test_every_column_has_the_same_share_in_the_distances():
+def test_every_column_has_the_same_share_in_the_distances_and_texts_have_four():
     table = TableFeatures().fit(FRAME.dropna())
     Z = table.transform(FRAME.dropna())
     widths = [column.n_features for column in table.columns_ if column.n_features]
     blocks = np.split(Z, np.cumsum(widths)[:-1], axis=1)
     shares = [np.square(block - block.mean(axis=0)).sum(axis=1).mean() for block in blocks]
-    flags = [column.kind == "flag" for column in table.columns_ if column.n_features]
-    assert_allclose(np.array(shares)[~np.array(flags)], 1.0)
-    assert 0.9 < shares[flags.index(True)] <= 1.0  # nearly even
+    by_kind = dict(zip((one.kind for one in table.columns_ if one.n_features), shares))
+    assert 0.9 < by_kind.pop("flag") <= 1.0  # nearly even
+    assert_allclose(by_kind.pop("text"), 4.0)  # a text says more than a cell
+    assert_allclose(list(by_kind.values()), 1.0)
 
 
 @settings(max_examples=20)
@@ -373,3 +374,15 @@ def test_a_fitted_table_is_the_same_after_a_file(tmp_path):
     assert loaded.columns_ == table.columns_
     assert_array_equal(loaded.transform(frame), table.transform(frame))
     assert_array_equal(loaded.get_feature_names_out(), table.get_feature_names_out())
+
+
+def test_directions_of_many_texts_come_from_some_of_them_whatever_their_order(monkeypatch):
+    monkeypatch.setattr("likewise.features.column_encoders.FIT_TEXTS", 30)
+    one = TableFeatures().fit(FRAME[["note"]])
+    other = TableFeatures().fit(FRAME[["note"]].iloc[::-1])
+    assert_allclose(np.abs(one.transform(FRAME)), np.abs(other.transform(FRAME)), atol=1e-8)
+
+
+def test_long_names_of_a_few_levels_are_no_texts():
+    cells = ["married with two children", "lives all alone now", "widow of a soldier"] * 3
+    assert kinds(TableFeatures().fit({"c": [*cells, "single and in love"]})) == {"c": "category"}

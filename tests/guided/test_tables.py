@@ -114,3 +114,12 @@ def test_names_in_the_place_of_a_transformer_are_an_error_with_the_way_out():
 
 def test_standardizing_a_table_is_done_when_asked_for():
     assert fitted(preparation="standardize").report_.is_standardized
+
+
+def test_skrubs_table_vectorizer_can_take_the_place_of_our_features():
+    skrub = pytest.importorskip("skrub")
+    frame = FRAME.drop(columns="customer_id").assign(age=FRAME["age"].fillna(45.0))
+    model = fitted(frame, features=skrub.TableVectorizer(), preparation="standardize")
+    assert isinstance(model.features_, skrub.TableVectorizer)
+    assert adjusted_rand_score(Y, model.labels_) > 0.5
+    assert len(model.predict(frame.iloc[:5])) == 5

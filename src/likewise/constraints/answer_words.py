@@ -70,7 +70,7 @@ def extra_columns(columns: dict[str, list], place: str) -> list[str]:
             f"{', '.join(COLUMNS)}; a label has id and label."
         )
     for name in extra:
-        near = nearest_name(name, [one for one in COLUMNS[3:] if one not in columns])
+        near = nearest_name(name, COLUMNS[3:])
         if near and len(name) > 1:
             raise ValueError(
                 f"{place} has the column {name!r}. Did you mean {near!r}? If not, rename it."

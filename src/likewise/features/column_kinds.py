@@ -14,6 +14,7 @@ import numpy as np
 from likewise.files.column_types import TypedColumn
 
 MOST_LEVELS = 50  # of a category that have features of their own; the rest share one
+FEWEST_TEXTS = 10  # distinct ones, where some repeat; fewer are levels with long names
 TEXT_WORDS = 3  # mean words of a cell of free text, or more
 OWN_SHARE = 0.5  # of the cells distinct: nearly every row has its own
 FEWEST_INDEXED = 10  # rows; fewer whole numbers in a row are a coincidence
@@ -115,7 +116,8 @@ def _choose_for_words(name: str, distinct: set, n_known: int) -> tuple[str, str]
         n_distinct > MOST_LEVELS and n_distinct > OWN_SHARE * n_known
     )
     n_words = float(np.mean([len(text.split()) for text in distinct]))
-    if n_words >= TEXT_WORDS and (is_own or n_distinct > MOST_LEVELS):
+    is_varied = n_distinct > max(FEWEST_TEXTS, OWN_SHARE * n_known) or n_distinct > MOST_LEVELS
+    if n_words >= TEXT_WORDS and (is_own or is_varied):
         return "text", ""
     if is_own:
         return "left out", "it names rows: nearly every row has its own value"

@@ -2,7 +2,7 @@
 
     squared distance of two rows = sum over the used columns of |block(row) - block(other)|^2
 
-where each block has total variance 1, whatever the column holds (column_encoders.py). What a column
+where each block has total variance 1, and 4 if it is free text (column_encoders.py). What a column
 holds, and which are left out, is decided by its name and its cells (column_kinds.py).
 """
 
@@ -34,9 +34,10 @@ class TableFeatures(TransformerMixin, BaseEstimator):
     """Turn a table of numbers, categories, dates and texts, with gaps, into numbers.
 
     Every column that is used has the same share in the mean squared distance of rows: a category
-    weighs as one column, not as its number of levels. Columns that name rows, number them, hold one
-    value only or look like the classes to be found are left out; ``columns_`` says what became of
-    each. ``GuidedClustering`` applies this by itself to a table with columns that are not numbers.
+    weighs as one column, not as its number of levels; free text weighs as four. Columns that name
+    rows, number them, hold one value only or look like the classes to be found are left out;
+    ``columns_`` says what became of each. ``GuidedClustering`` applies this by itself to a table
+    with columns that are not numbers.
 
     Parameters
     ----------

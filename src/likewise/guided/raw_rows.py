@@ -1,15 +1,16 @@
 """Rows that are not numbers yet: a table of mixed columns, or whatever a transformer takes."""
 
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 from sklearn.base import clone
 
 from likewise.features import TableFeatures, cell_table, is_mixed_table
-from likewise.files.cell_table import take_rows
+from likewise.files.cell_table import CellTable, take_rows
 from likewise.scale import Blocks
 
-TABLE_ROWS = 2**16  # more rows of a table become numbers block by block, whenever they are read
+TABLE_ROWS = 2**14  # more rows of a table become numbers block by block, whenever they are read
 
 
 def fit_features(features, X):
@@ -29,9 +30,28 @@ def as_numbers(features, X):
     if table.n_rows <= TABLE_ROWS:
         return features.transform(table)
     bounds = np.append(np.arange(0, table.n_rows, TABLE_ROWS), table.n_rows)
-    parts = [take_rows(table, slice(start, stop)) for start, stop in pairwise(bounds)]
+    parts = [TableRows(take_rows(table, slice(i, j))) for i, j in pairwise(bounds)]
     n_features = len(features.get_feature_names_out())
-    return Blocks(parts, features.transform, bounds, n_features, np.dtype(np.float64))
+    blocks = Blocks(parts, _as_it_is, bounds, len(table.columns), np.dtype(np.float64))
+    return blocks.map(partial(_transform, features), n_features)
+
+
+class TableRows:
+    """Rows of a table, some of which can be taken before they become numbers."""
+
+    def __init__(self, table: CellTable):
+        self.table = table
+
+    def __getitem__(self, rows) -> "TableRows":
+        return TableRows(take_rows(self.table, rows))
+
+
+def _as_it_is(rows: TableRows) -> TableRows:
+    return rows
+
+
+def _transform(features: TableFeatures, rows: TableRows) -> np.ndarray:
+    return features.transform(rows.table)
 
 
 def describe_columns(features) -> tuple[str, np.ndarray]:
