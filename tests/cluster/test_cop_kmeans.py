@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from likewise.cluster.cop_kmeans import COPKMeans
+from likewise.cluster.cop_kmeans import COPKMeans, hold_pairs
 from likewise.constraints import Constraints, InconsistentConstraints
 
 
@@ -227,3 +227,23 @@ def test_pairs_make_digits_better_than_plain_k_means(seed):
     model = COPKMeans(10, n_init=3, random_state=seed).fit(X / 16, constraints=c)
     assert breaks(model.labels_, c) == 0
     assert adjusted_rand_score(y, model.labels_) > 0.85  # plain k-means: .67
+
+
+def test_labels_at_given_centers_hold_and_move_no_other_row():
+    rng = np.random.default_rng(0)
+    X, centers = rng.normal(size=(40, 2)), rng.normal(size=(3, 2))
+    pairs = rng.permutation(40)[:12].reshape(6, 2)
+    answers = Constraints(40, must_link=pairs[:3], cannot_link=pairs[3:])
+    labels = hold_pairs(X, answers, centers)
+    nearest = ((X[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
+    free = np.setdiff1d(np.arange(40), answers.touched_rows())
+    assert_array_equal(labels[free], nearest[free])
+    for kind, same in ((answers.must_link, True), (answers.cannot_link, False)):
+        assert ((labels[kind[:, 0]] == labels[kind[:, 1]]) == same).all()
+
+
+def test_no_labels_hold_a_contradiction_or_four_rows_apart_in_three_clusters():
+    X, centers = np.zeros((4, 1)), np.arange(3.0)[:, None]
+    assert hold_pairs(X, Constraints(4, must_link=[(0, 1)], cannot_link=[(0, 1)]), centers) is None
+    apart = Constraints(4, cannot_link=[(i, j) for i in range(4) for j in range(i)])
+    assert hold_pairs(X, apart, centers) is None

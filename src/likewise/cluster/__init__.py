@@ -3,7 +3,7 @@
 from likewise.cluster.affinity import kernel_affinity
 from likewise.cluster.cluster_count import ClusterCount, choose_n_clusters
 from likewise.cluster.clusterer_checks import check_choice, check_enough_rows, order_clusters
-from likewise.cluster.cop_kmeans import COPKMeans
+from likewise.cluster.cop_kmeans import COPKMeans, hold_pairs
 from likewise.cluster.k_medoids import KMedoids, dissimilarities, draw_medoids
 from likewise.cluster.kernel_kmeans import KernelKMeans
 from likewise.cluster.mean_shift import KernelMeanShift
@@ -12,7 +12,9 @@ from likewise.cluster.membership_spread import (
     Known,
     known_components,
     share_walks,
+    signed_graph,
     solve_walks,
+    spectral_rows,
     spread_memberships,
 )
 from likewise.cluster.mpck_means import MPCKMeans
@@ -38,12 +40,15 @@ __all__ = [
     "dissimilarities",
     "draw_medoids",
     "exact_medoids",
+    "hold_pairs",
     "kernel_affinity",
     "known_components",
     "order_clusters",
     "resolutions",
     "share_walks",
+    "signed_graph",
     "solve_walks",
+    "spectral_rows",
     "spread_memberships",
     "swap_medoids",
 ]

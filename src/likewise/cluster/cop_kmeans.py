@@ -184,6 +184,34 @@ class COPKMeans(ClusterMixin, BaseEstimator):
     predict = predict_nearest
 
 
+def hold_pairs(
+    X: np.ndarray, constraints: Constraints, centers: np.ndarray, *, budget: int = 10_000
+) -> np.ndarray | None:
+    """Labels (n,) at given centers that keep every pair; None where the search finds none.
+
+    Rows without pairs go to the nearest center, must-linked rows together to the nearest of their
+    mean, and those with cannot-links as near as the others leave them.
+    """
+    closure = constraints.closure()
+    linked = np.unique(closure.cannot_link)
+    links = np.searchsorted(linked, closure.cannot_link)
+    if constraints.conflicts():
+        return None
+    apart = prepare_links(links, len(linked), len(centers))
+    sizes = closure.sizes.astype(np.float64)
+    points = cluster_means(X, closure.components, closure.n_components)
+    costs = group_costs(
+        LinkedGroups(points, sizes, linked, apart, sizes * (points**2).sum(axis=1)), centers
+    )
+    labels = np.argmin(costs, axis=1)
+    if len(linked):
+        found = assign(costs[linked], apart, budget=budget).labels
+        if found is None:
+            return None
+        labels[linked] = improve(found, costs[linked], apart)
+    return labels[closure.components]
+
+
 class COPFit(NamedTuple):
     labels: np.ndarray  # (p,) of the groups
     centers: np.ndarray  # (k, d)

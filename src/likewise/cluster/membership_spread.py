@@ -163,12 +163,7 @@ def cluster_by_pairs(
 
     Numbered in the order of their first rows; rows of one component are in one cluster.
     """
-    A = W
-    if known.n_components:
-        A = csr_array(W + STRENGTH * spread_pairs(W, known, tol=tol))
-    _, vectors = leading_eigenpairs(normalized_adjacency(A)[0], n_clusters)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    Z = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    Z = spectral_rows(signed_graph(W, known, tol=tol), n_clusters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fit says when clusters are missing
         labels = KMeans(n_clusters, n_init=n_init, random_state=rng).fit_predict(Z)
@@ -178,6 +173,18 @@ def cluster_by_pairs(
         labels[answered] = np.argmax(votes, axis=1)[known.components[answered]]
     _, first, labels = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[labels]
+
+
+def signed_graph(W: csr_array, known: Known, *, tol: float) -> csr_array | np.ndarray:
+    """A = W + 2 F, the graph with the pairs spread over it; W itself where nothing is known."""
+    return W.toarray() + STRENGTH * spread_pairs(W, known, tol=tol) if known.n_components else W
+
+
+def spectral_rows(A: csr_array | np.ndarray, n_vectors: int) -> np.ndarray:
+    """Rows (n, n_vectors) of the leading eigenvectors of a graph, each scaled to length 1."""
+    _, vectors = leading_eigenpairs(normalized_adjacency(A)[0], n_vectors)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
 
 
 def spread_pairs(W: csr_array, known: Known, *, tol: float) -> np.ndarray:

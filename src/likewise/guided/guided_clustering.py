@@ -9,7 +9,6 @@ Both again, without the doubtful answers, which the others contradict.
 """
 
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import (
@@ -19,19 +18,22 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from likewise.cluster import check_enough_rows, choose_n_clusters
 from likewise.constraints import Constraints, check_constraints, fit_and_label
-from likewise.evaluation import fit_keywords, satisfaction_score, satisfied_answers
+from likewise.evaluation import satisfaction_score, satisfied_answers
 from likewise.features import TableFeatures
 from likewise.guided.guided_report import GuidedReport
 from likewise.guided.known_groups import groups_of
 from likewise.guided.outcome import (
     Outcome,
     Placed,
+    are_mostly_pairs,
+    draw_answers,
+    fit_learner,
+    join_pairs,
     place,
     share_by_centers,
     share_by_neighbors,
@@ -46,7 +48,6 @@ from likewise.numerics.rows import sample_rows
 from likewise.scale import Blocks, as_blocks, is_blockwise, mapped, nearest_centers
 
 TRIAL_ROWS = 600  # rows that candidates are tried on, beside those that answers touch
-TRIAL_ANSWERS = 500  # drawn at random to choose by, if there are more
 FIT_ROWS = 10_000  # rows that are learned from and clustered; the others go to the nearest center
 
 
@@ -211,11 +212,7 @@ class GuidedClustering(
         prepared = preparation_map(self.scaler_, self.reducer_, X.shape[1])
         X_fit, sampled = prepared.transform(X_rows), answers.restrict(rows)
 
-        groups = groups_of(sampled, self.n_clusters) if self.learner == "auto" else None
-        if groups is None:
-            outcome = self._cluster_in_space(X_fit, sampled, seed)
-        else:
-            outcome = spread_groups(X_fit, sampled, groups, n_init=self.n_init, seed=seed)
+        outcome = self._cluster(X_fit, sampled, seed)
         choice, Z = outcome.choice, outcome.Z
         self.learner_, self.n_clusters_ = outcome.learner, len(outcome.centers)
         satisfied = satisfied_answers(Z, sampled, outcome.labels)
@@ -372,10 +369,20 @@ class GuidedClustering(
             return None, describe_columns(self.features_)[0]
         return fit_scaler(X, self.preparation)
 
+    def _cluster(self, X, answers: Constraints, seed: int) -> Outcome:
+        """From known groups, from pairs, or in a chosen space, by what the answers are."""
+        if self.learner == "auto":
+            groups = groups_of(answers, self.n_clusters)
+            if groups is not None:
+                return spread_groups(X, answers, groups, n_init=self.n_init, seed=seed)
+            if are_mostly_pairs(answers):
+                return join_pairs(X, answers, self.n_clusters, n_init=self.n_init, seed=seed)
+        return self._cluster_in_space(X, answers, seed)
+
     def _cluster_in_space(self, X, answers: Constraints, seed: int) -> Outcome:
         """k-means in the space that held-out answers choose, again without the doubtful ones."""
         choice = self._choose(X, answers, seed)
-        learned = learn(choice.learner, X, answers, np.arange(answers.n_answers))
+        learned = fit_learner(choice.learner, X, answers, np.arange(answers.n_answers))
         counted = choose_n_clusters(learned.Z, answers, self.n_clusters, X=X, random_state=seed)
         k = counted.n_clusters
         heard = answers if choice.follows else Constraints(answers.n_samples)
@@ -384,7 +391,7 @@ class GuidedClustering(
         doubtful = rank_doubtful(choice.credits[: heard.n_answers], satisfied, learned.pulls)
         if len(doubtful):
             trusted = np.delete(np.arange(answers.n_answers), doubtful)
-            learned = learn(choice.learner, X, answers, trusted)
+            learned = fit_learner(choice.learner, X, answers, trusted)
             placed = place(learned.Z, answers.subset(trusted), k, self.n_init, seed)
         labels, centers = placed
         return Outcome(
@@ -423,9 +430,7 @@ class GuidedClustering(
             none = np.empty(0)
             unseen = np.full(answers.n_answers, np.nan)
             return Choice(clone(self.learner), (), none, none, -1, "the learner was given.", unseen)
-        asked = np.arange(answers.n_answers)
-        if len(asked) > TRIAL_ANSWERS:
-            asked = np.sort(np.random.RandomState(seed).choice(asked, TRIAL_ANSWERS, replace=False))
+        asked = draw_answers(answers, seed)
         drawn = answers.subset(asked)
         rows = sample_rows(X.shape[0], TRIAL_ROWS, drawn.touched_rows(), seed)
         n_clusters = None if self.n_clusters == "auto" else self.n_clusters
@@ -437,29 +442,8 @@ class GuidedClustering(
         return choice._replace(credits=credits)
 
 
-class Learned(NamedTuple):
-    Z: np.ndarray  # (n, r)
-    pulls: np.ndarray  # (n_answers,)
-
-
-def learn(learner, X, answers: Constraints, trusted: np.ndarray) -> Learned:
-    """Fit the learner to the trusted answers, in place, and map the rows."""
-    pulls = np.zeros(answers.n_answers)
-    if learner is None:
-        return Learned(X, pulls)
-    learner.fit(X, **fit_keywords(learner, answers.subset(trusted)))
-    pulls[trusted] = pulls_of(learner)
-    return Learned(as_map(learner).transform(X), pulls)
-
-
 def rank_doubtful(credits: np.ndarray, satisfied: np.ndarray, pulls: np.ndarray) -> np.ndarray:
     """Violated answers that a space learned without them gets wrong too, the worst first."""
     unseen = np.nan_to_num(credits, nan=0.5)
     doubtful = np.flatnonzero((satisfied == 0) & (unseen <= 0.5))
     return doubtful[np.lexsort((-pulls[doubtful], unseen[doubtful]))]
-
-
-def pulls_of(learner) -> np.ndarray | float:
-    """The duals of a fitted learner, one per answer, or of a pipeline's last step that has any."""
-    steps = [step for _, step in learner.steps] if isinstance(learner, Pipeline) else [learner]
-    return next((step.duals_ for step in reversed(steps) if hasattr(step, "duals_")), 0.0)

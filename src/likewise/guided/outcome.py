@@ -1,7 +1,8 @@
 """Clusters in a chosen space, and what is kept of how they were made.
 
 by centers     k-means, with a price on every pair that it violates; the others by distance
-by neighbors   memberships spread from known groups; the others by those of their neighbors
+by neighbors   memberships spread from known groups, or found from pairs over joined graphs; the
+               others by those of their neighbors
 """
 
 import warnings
@@ -10,24 +11,48 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
+from sklearn.pipeline import Pipeline
 
-from likewise.cluster import PCKMeans
+from likewise.cluster import PCKMeans, choose_n_clusters
 from likewise.constraints import Constraints
-from likewise.evaluation import satisfied_answers
+from likewise.evaluation import fit_keywords, percent, satisfied_answers
+from likewise.guided.evidence import weigh_evidence
 from likewise.guided.known_groups import (
     GroupedRows,
     cluster_by_groups,
     follow_the_data,
     share_by_distance,
 )
-from likewise.guided.spaces import AS_THEY_ARE, Choice
+from likewise.guided.pair_graphs import (
+    FREE,
+    JOINED,
+    N_SPLITS,
+    WAYS,
+    PairTrials,
+    are_sure,
+    choose_step,
+    choose_way,
+    doubt_answers,
+    find_centers,
+    join_graphs,
+    kernel_learner,
+    last_steps,
+    memberships_of,
+    try_pairs,
+    unseen_credits,
+)
+from likewise.guided.spaces import AS_THEY_ARE, Choice, learn_space, start_coordinates
+from likewise.kernel_learning import SKLR
 from likewise.kernels import interpolation_weights, sq_distances
+from likewise.maps import as_map
 from likewise.numerics.rows import sample_rows
 from likewise.numerics.threads import one_thread_if_small
 
 PRICE = 0.5  # of a violated pair, in half mean squared distances
 GRAPH_ROWS = 3000  # that groups are spread over; the others take the memberships of their neighbors
 TRIAL_ROWS = 1000  # that spaces are weighed on, known rows among them
+PAIR_ROWS = 600  # that pairs are tried on, beside those that they refer to
+TRIAL_ANSWERS = 500  # drawn at random to judge by, if there are more
 
 
 class Outcome(NamedTuple):
@@ -43,6 +68,11 @@ class Outcome(NamedTuple):
     why_n_clusters: str
     anchors: np.ndarray | None = None  # (m, r) rows that memberships were spread over
     anchor_memberships: np.ndarray | None = None  # (m, k)
+
+
+class Learned(NamedTuple):
+    Z: np.ndarray  # (n, r)
+    pulls: np.ndarray  # (n_answers,)
 
 
 class Placed(NamedTuple):
@@ -133,6 +163,140 @@ def spread_groups(
         anchors,
         grouped.memberships[:, order],
     )
+
+
+def are_mostly_pairs(answers: Constraints) -> bool:
+    """Whether clusters are found over graphs that pairs change; their rows must fit into these."""
+    n_pairs = np.count_nonzero(answers.weights[answers.positions("must_link", "cannot_link")])
+    is_small = len(answers.touched_rows()) <= GRAPH_ROWS
+    return bool(is_small and n_pairs > 0 and 2 * n_pairs >= answers.n_answers)
+
+
+def join_pairs(
+    X: np.ndarray, answers: Constraints, n_clusters: int | str, *, n_init: int, seed: int
+) -> Outcome:
+    """Clusters from pairs over joined graphs, unless the answers do not follow the data."""
+    judged = draw_answers(answers, seed)
+    trial = answers.subset(judged)
+    trial_rows = sample_rows(len(X), PAIR_ROWS, trial.touched_rows(), seed)
+    X_trial, trial = X[trial_rows], trial.restrict(trial_rows)
+    start = start_coordinates(X_trial, [kernel_learner(seed)], seed)["gaussian"]
+    evidence = weigh_evidence(
+        X_trial,
+        trial,
+        lambda part: learn_space(start, kernel_learner(seed), part),
+        n_clusters=None if n_clusters == "auto" else int(n_clusters),
+        seed=seed,
+    )
+    if not evidence.follows:
+        return without_answers(X, answers, n_clusters, evidence.p_value, n_init, seed)
+
+    every = np.arange(answers.n_answers)
+    learner: SKLR | None = kernel_learner(seed)
+    Z, pulls = fit_learner(learner, X, answers, every)
+    counted = choose_n_clusters(Z, answers, n_clusters, X=X, random_state=seed)
+    k = counted.n_clusters
+    splits = list(trial.folds(N_SPLITS, random_state=seed))
+    trials = try_pairs(X_trial, start, trial, splits, k, seed)
+    way, scores, errors = choose_way(trials, trial)
+    credits = np.full(answers.n_answers, np.nan)
+    credits[judged], sharpness, error_rate = unseen_credits(trials, trial, way)
+
+    if WAYS[way] == AS_THEY_ARE.name:
+        learner, Z, pulls = None, X, np.zeros(answers.n_answers)
+    rows = sample_rows(len(X), GRAPH_ROWS, answers.touched_rows(), seed)
+    heard = answers.restrict(rows)
+
+    def rows_to_cluster():
+        is_joined = WAYS[way] == JOINED
+        return join_graphs(X[rows], Z[rows], heard, k, seed) if is_joined else Z[rows]
+
+    E = rows_to_cluster()
+    centers = find_centers(E, k, n_init, seed)
+    steps = last_steps(E, heard, centers)
+    wrong = np.nan_to_num(doubt_answers(credits, error_rate))
+    is_violated = satisfied_answers(Z[rows], heard, steps[FREE]) == 0
+    if are_sure(trials, trial, way):
+        is_violated[:] = False
+    doubtful = np.flatnonzero(is_violated & (wrong > 0.5))
+    doubtful = doubtful[np.argsort(-wrong[doubtful], kind="stable")]
+    if len(doubtful):
+        trusted = np.setdiff1d(every, doubtful)
+        Z, pulls = fit_learner(learner, X, answers, trusted)
+        heard = heard.subset(trusted)
+        E = rows_to_cluster()
+        centers = find_centers(E, k, n_init, seed)
+        steps = last_steps(E, heard, centers)
+    labels = steps[choose_step(trials, trial, way)].astype(np.int64)
+    memberships = memberships_of(E, labels, centers, sharpness)
+    if len(rows) < len(X):
+        near = share_by_neighbors(Z, Z[rows], memberships).argmax(axis=1)
+        near[rows] = labels
+        labels = near
+    order = largest_first(labels, k)
+    labels = np.argsort(order)[labels]
+    choice = Choice(None, WAYS, scores, errors, way, explain_pairs(way, scores, trials), credits)
+    return Outcome(
+        choice,
+        learner,
+        Z,
+        labels,
+        np.array([mean_of(Z, labels == cluster) for cluster in range(k)]),
+        doubtful,
+        pulls,
+        counted.why,
+        Z[rows],
+        memberships[:, order],
+    )
+
+
+def without_answers(
+    X: np.ndarray, answers: Constraints, n_clusters: int | str, p_value: float, n_init: int, seed
+) -> Outcome:
+    """The clusters of the features as they are, since answers do not follow the data."""
+    counted = choose_n_clusters(X, None, n_clusters, random_state=seed)
+    placed = place(X, Constraints(len(X)), counted.n_clusters, n_init, seed)
+    why = (
+        f"{AS_THEY_ARE.name}: the answers agree with the data no better than random ones would "
+        f"(p = {p_value:.2f}), so nothing is learned from them."
+    )
+    nothing, unknown = np.empty(0), np.full(answers.n_answers, np.nan)
+    choice = Choice(None, (), nothing, nothing, -1, why, unknown, follows=False)
+    none, pulls = np.empty(0, dtype=np.int64), np.zeros(answers.n_answers)
+    return Outcome(choice, None, X, placed.labels, placed.centers, none, pulls, counted.why)
+
+
+def draw_answers(answers: Constraints, seed: int) -> np.ndarray:
+    """Positions of the answers to judge by, ascending: all, or 500 drawn at random."""
+    every = np.arange(answers.n_answers)
+    if len(every) <= TRIAL_ANSWERS:
+        return every
+    return np.sort(np.random.RandomState(seed).choice(every, TRIAL_ANSWERS, replace=False))
+
+
+def fit_learner(learner, X, answers: Constraints, trusted: np.ndarray) -> "Learned":
+    """Fit the learner to the trusted answers, in place, and map the rows."""
+    pulls = np.zeros(answers.n_answers)
+    if learner is None:
+        return Learned(X, pulls)
+    learner.fit(X, **fit_keywords(learner, answers.subset(trusted)))
+    pulls[trusted] = pulls_of(learner)
+    return Learned(as_map(learner).transform(X), pulls)
+
+
+def pulls_of(learner) -> np.ndarray | float:
+    """The duals of a fitted learner, one per answer, or of a pipeline's last step that has any."""
+    steps = [step for _, step in learner.steps] if isinstance(learner, Pipeline) else [learner]
+    return next((step.duals_ for step in reversed(steps) if hasattr(step, "duals_")), 0.0)
+
+
+def explain_pairs(way: int, scores: np.ndarray, trials: PairTrials) -> str:
+    n_judged = int(np.count_nonzero(~np.isnan(trials.first[0, :, 0])))
+    if n_judged == 0:
+        return f"{WAYS[way]}: no answer could be held out."
+    why = f"{WAYS[way]}: its clusters predict {percent(scores[way])} of {n_judged} held-out answers"
+    other = 0 if WAYS[way] == AS_THEY_ARE.name else WAYS.index(AS_THEY_ARE.name)
+    return f"{why}; those of {WAYS[other]}, {percent(scores[other])}."
 
 
 def explain(grouped: GroupedRows, n_known: int, p_value: float) -> str:

@@ -116,7 +116,8 @@ def choose_space(
         X,
         answers,
         lambda part: learn_space(coordinates[gaussian.start], gaussian.learner, part),
-        seed,
+        n_clusters=n_clusters,
+        seed=seed,
     )
     if not evidence.follows:
         why = (

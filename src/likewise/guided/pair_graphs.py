@@ -1,0 +1,253 @@
+"""Clusters from pairs: neighbor graphs of learned spaces, raised and lowered by the pairs, joined.
+
+    A = mean over the spaces s of  W_s + 2 F_s      W_s: the neighbor graph of s
+                                                    F_s: the pairs, spread over it (propagation.py)
+    E = its k leading eigenvectors, normalized by absolute row sums, each row scaled to length 1
+    M = memberships by squared distances to the centers of k-means on E, sharpened so that they
+        predict held-out answers best
+
+The spaces are SKLR from a gaussian start and, up to 300 features, ITML: the graph knows where rows
+are dense, the learned spaces know which directions matter. Held-out answers judge these clusters
+beside k-means in the space of SKLR and in that of the features; each must be ahead of the joined
+graphs by a standard error to be taken.
+
+The last step: answers that are consistent hold, and only rows that they refer to are moved for it,
+unless held-out answers prefer a price on violated pairs, or clusters that pairs do not move. An
+answer is doubtful if it is violated and rather wrong than right: by the clusters learned without
+it, at the rate of errors that all answers together suggest. None is where held-out answers are
+predicted clearly better when the others hold. Decision 26 has the figures.
+"""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from sklearn.cluster import KMeans
+
+from likewise.cluster import (
+    PCKMeans,
+    hold_pairs,
+    known_components,
+    signed_graph,
+    spectral_rows,
+)
+from likewise.constraints import Constraints, Split
+from likewise.evaluation import ahead_of_first, answer_credits, beats, mean_and_error
+from likewise.guided.known_groups import share_by_distance, sharpen
+from likewise.guided.spaces import AS_THEY_ARE, learn_space
+from likewise.kernel_learning import SKLR
+from likewise.kernels import self_tuning_graph, sq_distances
+from likewise.metric_learning import ITML
+from likewise.progress import track
+
+N_SPLITS = 3
+MOST_FEATURES = 300  # that ITML is fitted to: its cost grows with their square
+TRIAL_STARTS = 3  # of k-means
+TRIAL_TOL = 1e-2  # of SKLR
+TOL = 1e-6  # of the walks
+SHARE = 0.95  # of a start's spectrum
+N_LANDMARKS = 1000
+PRICE = 0.5  # of a violated pair, in half mean squared distances
+LEAST_TO_SWITCH = 60  # held-out answers; fewer cannot tell two ways to learn apart
+N_ERRORS = 1.0  # by which k-means in a space must be ahead of the joined graphs
+LEAST = 1e-3  # chance of an answer: one alone must not decide how sharp memberships are
+ERROR_RATE, ERROR_WEIGHT = 0.05, 20.0  # of people before any answer, and its weight in answers
+ERROR_RATES = (0.05, 0.1, 0.15, 0.2, 0.3)  # that are tried
+STEPS = HELD, PRICED, FREE = 0, 1, 2  # the last step: pairs hold, have a price, or move nothing
+STEP_ERRORS = 0.5  # by which a later one must be ahead of the first
+JOINED = "neighbor graphs of learned spaces, joined"
+IN_SPACE = "learned kernel (SKLR, gaussian start, C=1)"
+WAYS = (JOINED, IN_SPACE, AS_THEY_ARE.name)
+
+
+class PairTrials(NamedTuple):
+    """What clusters learned without an answer say about it."""
+
+    first: np.ndarray  # (n_ways, n_answers, k) membership of a pair's first row; nan: not judged
+    second: np.ndarray  # (n_ways, n_answers, k)
+    hits: np.ndarray  # (n_ways, n_steps, n_answers) 1 where a pair is predicted right
+    of_triples: np.ndarray  # (n_answers,) credits by distances in the space of SKLR
+
+
+def kernel_learner(seed: int) -> SKLR:
+    return SKLR(
+        start="gaussian",
+        C=1.0,
+        n_components=SHARE,
+        n_landmarks=N_LANDMARKS,
+        tol=TRIAL_TOL,
+        random_state=seed,
+    )
+
+
+def join_graphs(
+    X: np.ndarray, Z: np.ndarray, answers: Constraints, n_clusters: int, seed: int
+) -> np.ndarray:
+    """E of the graphs of Z, the space of SKLR, and of the space of ITML."""
+    spaces = [Z]
+    if X.shape[1] <= MOST_FEATURES:
+        spaces.append(learn_space(X, ITML(random_state=seed), answers))
+    known = known_components(pairs_of(answers.subset(answers.weights > 0)))
+    joined = np.zeros((len(X), len(X)))
+    for space in spaces:
+        joined += signed_graph(self_tuning_graph(space), known, tol=TOL)
+    return spectral_rows(joined / len(spaces), n_clusters)
+
+
+def find_centers(E: np.ndarray, n_clusters: int, n_init: int, seed: int) -> np.ndarray:
+    n_clusters = min(n_clusters, len(E))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # fewer distinct rows than clusters
+        return KMeans(n_clusters, n_init=n_init, random_state=seed).fit(E).cluster_centers_
+
+
+def share_rows(E: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """Memberships (n, k) by squared distances to centers, in half mean least distances."""
+    sq_dists = sq_distances(E, centers)
+    return share_by_distance(sq_dists, sq_dists.min(axis=1).mean() / 2)
+
+
+def try_pairs(
+    X: np.ndarray,
+    start: np.ndarray,
+    answers: Constraints,
+    splits: list[Split],
+    n_clusters: int,
+    seed: int,
+) -> PairTrials:
+    """Memberships of the rows of every pair by clusters that were learned without it."""
+    shape = (len(WAYS), answers.n_answers, n_clusters)
+    first, second = np.full(shape, np.nan), np.full(shape, np.nan)
+    hits = np.full((len(WAYS), len(STEPS), answers.n_answers), np.nan)
+    of_triples = np.full(answers.n_answers, np.nan)
+    for split in track(splits, "holding out answers"):
+        Z = learn_space(start, kernel_learner(seed), split.fit_part)
+        of_triples[split.held_out_at] = answer_credits(Z, split.held_out)
+        pairs, sign = split.held_out.signed_pairs()
+        at = split.held_out_at[split.held_out.positions("must_link", "cannot_link")]
+        for way, E in enumerate((join_graphs(X, Z, split.fit_part, n_clusters, seed), Z, X)):
+            centers = find_centers(E, n_clusters, TRIAL_STARTS, seed)
+            shares = share_rows(E, centers)
+            first[way, at], second[way, at] = shares[pairs[:, 0]], shares[pairs[:, 1]]
+            for step, labels in enumerate(last_steps(E, split.fit_part, centers)):
+                are_together = labels[pairs[:, 0]] == labels[pairs[:, 1]]
+                hits[way, step, at] = are_together == (sign > 0)
+    return PairTrials(first, second, hits, of_triples)
+
+
+def choose_way(trials: PairTrials, answers: Constraints) -> tuple[int, np.ndarray, np.ndarray]:
+    """Which of the ways, the mean hits (3,) of all, and their standard errors."""
+    hits, weights = judged_hits(trials.hits[:, FREE], answers)
+    if len(weights) == 0:
+        return 0, np.full(len(WAYS), np.nan), np.full(len(WAYS), np.nan)
+    rivals = hits.copy()
+    if len(weights) < LEAST_TO_SWITCH:
+        rivals[WAYS.index(IN_SPACE)] = hits[0]
+    way = ahead_of_first([N_ERRORS, N_ERRORS])(rivals, weights)
+    return way, *mean_and_error(hits, weights)
+
+
+def choose_step(trials: PairTrials, answers: Constraints, way: int) -> int:
+    """Answers hold unless held-out ones prefer a price, or clusters that answers do not move."""
+    hits, weights = judged_hits(trials.hits[way], answers)
+    if len(weights) == 0:
+        return HELD
+    return ahead_of_first([STEP_ERRORS, STEP_ERRORS])(hits, weights)
+
+
+def are_sure(trials: PairTrials, answers: Constraints, way: int) -> bool:
+    """Whether held-out answers are predicted better where all others hold: then none is wrong."""
+    hits, weights = judged_hits(trials.hits[way], answers)
+    return len(weights) > 0 and beats(hits[HELD], hits[FREE], weights)
+
+
+def judged_hits(hits: np.ndarray, answers: Constraints) -> tuple[np.ndarray, np.ndarray]:
+    """Of the answers with weight that were held out: hits (n, n_judged) and weights."""
+    is_judged = ~np.isnan(hits[0]) & (answers.weights > 0)
+    return hits[:, is_judged], answers.weights[is_judged]
+
+
+def chances(first: np.ndarray, second: np.ndarray, sign: np.ndarray, sharpness: float):
+    """(m,) the chance of each pair by the memberships of its two rows."""
+    together = (sharpen(first, sharpness) * sharpen(second, sharpness)).sum(axis=1)
+    return np.where(sign > 0, together, 1 - together)
+
+
+def fit_sharpness_and_errors(
+    first: np.ndarray, second: np.ndarray, sign: np.ndarray
+) -> tuple[float, float]:
+    """The power of memberships, and the rate of wrong answers, that make held-out pairs likeliest.
+
+    Both at once: wrong answers would otherwise make all memberships look uncertain. The rate is
+    drawn towards one in twenty as by 20 answers, the power a little towards 1.
+    """
+
+    def loss(log_sharpness, rate):
+        right = chances(first, second, sign, np.exp(log_sharpness))
+        likelihood = np.maximum((1 - rate) * right + rate * (1 - right), LEAST)
+        prior = (ERROR_WEIGHT - 1) * np.log(1 - rate) / max(len(sign), 1)
+        return -np.log(likelihood).mean() - prior + 0.02 * log_sharpness**2
+
+    if len(sign) == 0:
+        return 1.0, ERROR_RATE
+    found = [
+        (minimize_scalar(loss, bounds=(-1.5, 3.0), args=(rate,), method="bounded"), rate)
+        for rate in ERROR_RATES
+    ]
+    best, rate = min(found, key=lambda one: one[0].fun)
+    return float(np.exp(best.x)), rate
+
+
+def unseen_credits(
+    trials: PairTrials, answers: Constraints, way: int
+) -> tuple[np.ndarray, float, float]:
+    """Chance (n_answers,) of every answer by what was learned without it, sharpness, error rate."""
+    credits = trials.of_triples.copy()
+    at = answers.positions("must_link", "cannot_link")
+    _, sign = answers.signed_pairs()
+    is_judged = ~np.isnan(trials.first[way, at, 0])
+    credits[at] = np.nan
+    at, sign = at[is_judged], sign[is_judged]
+    first, second = trials.first[way, at], trials.second[way, at]
+    sharpness, rate = fit_sharpness_and_errors(first, second, sign)
+    credits[at] = chances(first, second, sign, sharpness)
+    return credits, sharpness, rate
+
+
+def doubt_answers(credits: np.ndarray, rate: float) -> np.ndarray:
+    """(n_answers,) the chance that an answer is wrong, by its chance and the rate of errors."""
+    credits = np.maximum(credits, LEAST)
+    return rate * (1 - credits) / (rate * (1 - credits) + (1 - rate) * credits)
+
+
+def last_steps(
+    E: np.ndarray, answers: Constraints, centers: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels (n,) that satisfy every pair, with a price on those violated, and by E alone.
+
+    The first are the second where contradictions forbid them.
+    """
+    pairs = pairs_of(answers.subset(answers.weights > 0))
+    free = sq_distances(E, centers).argmin(axis=1)
+    if pairs.n_answers == 0:
+        return free, free, free
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what it would say stands in the report
+        priced = PCKMeans(len(centers), C=PRICE, init=centers).fit(E, constraints=pairs)
+    held = hold_pairs(E, pairs, priced.cluster_centers_)
+    return priced.labels_ if held is None else held, priced.labels_, free
+
+
+def pairs_of(answers: Constraints) -> Constraints:
+    return answers.subset(answers.positions("must_link", "cannot_link"))
+
+
+def memberships_of(
+    E: np.ndarray, labels: np.ndarray, centers: np.ndarray, sharpness: float
+) -> np.ndarray:
+    """Memberships (n, k); a row that answers moved to another cluster is all of that one."""
+    memberships = sharpen(share_rows(E, centers), sharpness)
+    moved = np.flatnonzero(labels != memberships.argmax(axis=1))
+    memberships[moved] = np.eye(len(centers))[labels[moved]]
+    return memberships

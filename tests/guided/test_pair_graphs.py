@@ -1,0 +1,165 @@
+"""Clusters from pairs over joined graphs: by hand, laws, and what noise may do."""
+
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import adjusted_rand_score
+
+from likewise import Constraints, GuidedClustering, load_model, save_model
+from likewise.datasets import load_wine
+from likewise.guided.outcome import are_mostly_pairs
+from likewise.guided.pair_graphs import (
+    FREE,
+    HELD,
+    PRICED,
+    WAYS,
+    PairTrials,
+    are_sure,
+    chances,
+    choose_step,
+    choose_way,
+    doubt_answers,
+    fit_sharpness_and_errors,
+    join_graphs,
+    last_steps,
+    memberships_of,
+)
+
+
+def draw(y, n, seed=0, noise=0.0):
+    return Constraints.from_labels(
+        y, n_must_link=n // 2, n_cannot_link=n // 2, noise=noise, random_state=seed
+    )
+
+
+def trials_of(hits):
+    hits = np.asarray(hits, dtype=float)
+    n = hits.shape[-1]
+    nothing = np.full((len(WAYS), n, 2), np.nan)
+    return PairTrials(nothing, nothing, hits, np.full(n, np.nan))
+
+
+def some_pairs(n):
+    return Constraints(2 * n, must_link=np.arange(2 * n).reshape(n, 2))
+
+
+def test_chances_of_pairs_by_hand():
+    first, second = np.array([[0.8, 0.2]] * 2), np.array([[0.5, 0.5], [0.9, 0.1]])
+    assert_allclose(chances(first, second, np.array([1, -1]), 1.0), [0.5, 1 - 0.74])
+
+
+def test_the_chance_that_an_answer_is_wrong_is_bayes_rule():
+    assert_allclose(doubt_answers(np.array([0.5, 0.02]), 0.05), [0.05, 0.049 / (0.049 + 0.019)])
+
+
+def test_wrong_answers_do_not_make_memberships_flat():
+    """Four of five pairs are as sure memberships say; the fifth is a wrong answer, not a doubt."""
+    first = np.tile([[0.999, 0.001]], (200, 1))
+    sign = np.where(np.arange(200) % 5 == 0, -1, 1)
+    sharpness, rate = fit_sharpness_and_errors(first, first, sign)
+    assert sharpness > 0.4  # without a rate of errors .25 fits best
+    assert rate >= 0.1
+
+
+def test_another_way_must_be_ahead_by_a_standard_error():
+    n = 100
+    hits = np.zeros((3, 3, n))
+    hits[:, FREE, :60] = 1
+    assert choose_way(trials_of(hits), some_pairs(n))[0] == 0
+    hits[2, FREE, :62] = 1  # 2 +- 1.4 of 100
+    assert choose_way(trials_of(hits), some_pairs(n))[0] == 2
+    hits[1, FREE, :80] = 1
+    way, scores, _ = choose_way(trials_of(hits), some_pairs(n))
+    assert way == 1
+    assert_allclose(scores, [0.6, 0.8, 0.62])
+
+
+def test_with_few_answers_two_ways_to_learn_are_not_told_apart():
+    hits = np.zeros((3, 3, 30))
+    hits[1] = 1
+    assert choose_way(trials_of(hits), some_pairs(30))[0] == 0
+
+
+def test_answers_hold_unless_held_out_ones_say_otherwise():
+    hits = np.ones((3, 3, 40))
+    assert choose_step(trials_of(hits), some_pairs(40), 0) == HELD
+    hits[0, HELD, :20] = hits[0, PRICED, :10] = 0
+    assert choose_step(trials_of(hits), some_pairs(40), 0) == FREE
+    assert not are_sure(trials_of(hits), some_pairs(40), 0)
+    hits[0, HELD], hits[0, FREE, :20] = 1, 0
+    assert are_sure(trials_of(hits), some_pairs(40), 0)
+
+
+def test_the_last_steps_by_hand():
+    E = np.array([[0.0], [0.1], [0.2], [1.0], [1.1], [1.2]])
+    answers = Constraints(6, must_link=[(0, 3)], cannot_link=[(1, 2)])
+    held, _, free = last_steps(E, answers, np.array([[0.1], [1.1]]))
+    assert_array_equal(free, [0, 0, 0, 1, 1, 1])
+    assert held[0] == held[3]
+    assert held[1] != held[2]
+    assert_array_equal(held[[4, 5]], [1, 1])
+    contradicted = answers + Constraints(6, cannot_link=[(0, 3)])
+    held, priced, _ = last_steps(E, contradicted, np.array([[0.1], [1.1]]))
+    assert_array_equal(held, priced)
+
+
+def test_a_row_that_answers_moved_belongs_to_its_new_cluster_alone():
+    E, centers = np.array([[0.0], [1.0]]), np.array([[0.0], [1.0]])
+    memberships = memberships_of(E, np.array([1, 1]), centers, 1.0)
+    assert_array_equal(memberships[0], [0, 1])
+    assert_allclose(memberships.sum(axis=1), 1)
+
+
+def test_the_order_of_the_rows_does_not_change_the_joined_graphs(monkeypatch):
+    monkeypatch.setattr("likewise.guided.pair_graphs.MOST_FEATURES", 0)  # ITML takes pairs in turn
+    rng = np.random.default_rng(0)
+    y, order = np.repeat([0, 1, 2], 30), rng.permutation(90)
+    X = rng.normal(size=(90, 3)) + y[:, None]
+    answers = draw(y, 40)
+    E = join_graphs(X, X, answers, 3, 0)
+    back = np.argsort(order)
+    moved = Constraints(
+        90, must_link=back[answers.must_link], cannot_link=back[answers.cannot_link]
+    )
+    permuted = join_graphs(X[order], X[order], moved, 3, 0)
+    assert_allclose(permuted @ permuted.T, (E @ E.T)[np.ix_(order, order)], atol=1e-5)
+
+
+def test_right_answers_hold_and_help():
+    wine = load_wine()
+    answers = draw(np.asarray(wine.y), 100)
+    model = GuidedClustering(3, random_state=0).fit(wine.X, constraints=answers)
+    assert adjusted_rand_score(wine.y, model.labels_) > 0.95
+    assert len(model.doubtful_) <= 2
+    assert set(model.violated_) <= set(model.doubtful_)
+
+
+def test_a_tenth_of_wrong_answers_is_found_and_does_no_harm():
+    wine = load_wine()
+    y = np.asarray(wine.y)
+    answers = draw(y, 200, noise=0.1)
+    model = GuidedClustering(3, random_state=0).fit(wine.X, constraints=answers)
+    pairs, sign = answers.signed_pairs()
+    is_wrong = (y[pairs[:, 0]] == y[pairs[:, 1]]) != (sign > 0)
+    assert is_wrong[model.doubtful_].sum() >= 15  # of 20
+    assert is_wrong[model.doubtful_].mean() > 0.8
+    plain = GuidedClustering(3, random_state=0).fit(wine.X).labels_
+    assert adjusted_rand_score(y, model.labels_) >= adjusted_rand_score(y, plain)
+
+
+def test_mostly_triples_are_left_to_learned_spaces():
+    y = np.repeat([0, 1], 30)
+    pairs = draw(y, 20)
+    triples = Constraints.from_labels(y, n_odd_one_out=30, random_state=0)
+    assert are_mostly_pairs(pairs)
+    assert not are_mostly_pairs(pairs + triples)
+    assert not are_mostly_pairs(triples)
+
+
+def test_a_model_of_pairs_is_the_same_after_a_file(tmp_path):
+    wine = load_wine()
+    model = GuidedClustering(3, random_state=0)
+    model.fit(wine.X, constraints=draw(np.asarray(wine.y), 60))
+    save_model(model, tmp_path / "m.likewise")
+    again = load_model(tmp_path / "m.likewise")
+    assert_array_equal(again.predict(wine.X), model.predict(wine.X))
+    assert_allclose(again.predict_proba(wine.X), model.predict_proba(wine.X))
