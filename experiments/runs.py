@@ -26,7 +26,18 @@ from likewise.datasets import fetch
 from likewise.files.atomic_file import replacing
 
 # Modules here with TABLES.
-PAPERS = ("sklr", "guided", "npk", "people", "duals", "ssc", "scalable", "deep", "features")
+PAPERS = (
+    "sklr",
+    "guided",
+    "npk",
+    "people",
+    "duals",
+    "ssc",
+    "scalable",
+    "deep",
+    "features",
+    "texts_images",
+)
 PACKAGES = ("likewise", "numpy", "scipy", "scikit-learn")
 
 Settings = Mapping[str, Any]

@@ -128,3 +128,11 @@ def test_the_benchmark_of_many_rows_maps_and_clusters_at_its_smallest_size():
     assert all(float(line[-3]) > 0.6 for line in by_rows)  # ARI
     on_device = [line.split("|") for line in told.splitlines()[-4:] if "%" in line]
     assert all(float(line[-3]) < 1e-4 for line in on_device)  # codes off the CPU's
+
+
+def test_texts_become_numbers_in_measured_time():
+    command = [sys.executable, "-m", "benchmarks.texts", "--smallest"]
+    table = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    rows = [line.split("|")[1:-1] for line in table.splitlines()[2:]]
+    assert [row[1].strip() for row in rows] == ["8", "150"]
+    assert float(rows[1][5]) > 0.9  # long texts: the nearest is of the same topic
