@@ -93,7 +93,7 @@ def test_every_entry_is_whole_and_stands_once():
         fields = dict(re.findall(r"^  (\w+) = \{(.*)\},$", entry, re.MULTILINE))
         assert len(fields) == entry.count("\n") - 2, f"{key} has a line that is no field"
         assert {"author", "title", "year"} <= fields.keys(), key
-        assert {"booktitle", "journal", "institution"} & fields.keys(), key
+        assert {"booktitle", "journal", "institution", "publisher"} & fields.keys(), key
         assert entry.count("{") == entry.count("}"), key
         assert key.endswith(fields["year"]), key
 
