@@ -29,9 +29,7 @@ from likewise.files.atomic_file import replacing
 PAPERS = (
     "sklr",
     "guided",
-PAPERS = (
     "asking",
-)
     "npk",
     "people",
     "duals",
@@ -39,10 +37,7 @@ PAPERS = (
     "scalable",
     "deep",
     "features",
-<<<<<<< HEAD
     "texts_images",
-=======
->>>>>>> 618380d (experiments: what a session of questions is worth)
 )
 PACKAGES = ("likewise", "numpy", "scipy", "scikit-learn")
 
