@@ -41,7 +41,8 @@ from likewise.guided.outcome import (
 )
 from likewise.guided.preparation import PREPARATIONS, fit_reducer, fit_scaler, preparation_map
 from likewise.guided.raw_rows import as_numbers, describe_columns, fit_features
-from likewise.guided.spaces import Choice, choose_space
+from likewise.guided.spaces import Choice, choose_space, people_disagree, try_choices
+from likewise.kernel_learning import ChoiceKernel
 from likewise.kernels import sq_distances
 from likewise.maps import ChainedMap, Map, as_map, by_map, from_device, on_device
 from likewise.numerics.rows import sample_rows
@@ -389,6 +390,8 @@ class GuidedClustering(
         placed = place(learned.Z, heard, k, n_init=self.n_init, seed=seed)
         satisfied = satisfied_answers(learned.Z, heard, placed.labels)
         doubtful = rank_doubtful(choice.credits[: heard.n_answers], satisfied, learned.pulls)
+        if isinstance(choice.learner, ChoiceKernel) and self.learner == "auto":
+            doubtful = doubtful[:0]  # who chooses by chance gives unlikely answers too
         if len(doubtful):
             trusted = np.delete(np.arange(answers.n_answers), doubtful)
             learned = fit_learner(choice.learner, X, answers, trusted)
@@ -439,7 +442,10 @@ class GuidedClustering(
         )
         credits = np.full(answers.n_answers, np.nan)
         credits[asked] = choice.credits
-        return choice._replace(credits=credits)
+        choice = choice._replace(credits=credits)
+        if people_disagree(choice, answers):
+            choice = try_choices(X, answers, choice, seed=seed)
+        return choice
 
 
 def rank_doubtful(credits: np.ndarray, satisfied: np.ndarray, pulls: np.ndarray) -> np.ndarray:

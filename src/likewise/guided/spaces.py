@@ -24,12 +24,13 @@ from likewise.evaluation import (
     answer_credits,
     beats,
     count_judged,
+    is_judgeable,
     mean_and_error,
     percent,
     select,
 )
 from likewise.guided.evidence import weigh_evidence
-from likewise.kernel_learning import SKLR, fit_start
+from likewise.kernel_learning import SKLR, ChoiceKernel, fit_start
 from likewise.metric_learning import ITML
 from likewise.numerics.threads import one_thread_if_small
 
@@ -41,6 +42,13 @@ SHARE = 0.95  # of a start's spectrum; the last hundredths cost more time than t
 STRENGTHS = (1.0, 3.0, 0.3)
 MOSTLY_NEW = 0.5  # share of held-out answers about new rows that makes another check needless
 BEYOND_DOUBT = 2.0  # standard errors by which a kernel must be ahead of a linear metric
+USUAL_C, USUAL_SHARPNESS = (
+    0.25,
+    2.0,
+)  # of ChoiceKernel; a search for better takes five times as long
+LEAST_CHOICES = 100  # triples that choices by chance are tried with
+MOST_CHOICES = 2000  # and tried on, where there are more
+ENOUGH_JUDGED = 600  # held-out answers after which no other fold is learned from
 MOST_FEATURES = 1000  # that ITML is tried with: its cost grows with their square
 
 
@@ -161,6 +169,61 @@ def choose_space(
     return Choice(learner, names, scores, selected.errors, best, why, selected.credits[best])
 
 
+def people_disagree(choice: Choice, answers: Constraints) -> bool:
+    """Whether every margin predicts held-out triples worse than the features as they are do.
+
+    A margin learns contradictions too. Triples drawn from labels do not disagree, and a margin
+    gains from them.
+    """
+    n_triples = len(answers.positions("odd_one_out", "closer"))
+    margins = choice.scores[1:]
+    return (
+        n_triples >= LEAST_CHOICES
+        and choice.chosen == 0
+        and len(margins) > 0
+        and bool((margins < choice.scores[0]).all())
+    )
+
+
+def try_choices(X, answers: Constraints, choice: Choice, *, seed: int) -> Choice:
+    """Choices by chance (ChoiceKernel) instead, if they predict held-out answers better.
+
+    No answer is doubted then: who chooses by chance gives unlikely answers too.
+    """
+    positions = np.arange(answers.n_answers)
+    if len(positions) > MOST_CHOICES:
+        rng = np.random.RandomState(seed)
+        positions = np.sort(rng.choice(positions, MOST_CHOICES, replace=False))
+    trial = ChoiceKernel(
+        C=USUAL_C,
+        sharpness=USUAL_SHARPNESS,
+        n_components=SHARE,
+        n_landmarks=N_LANDMARKS,
+        tol=TOL,
+        random_state=seed,
+    )
+    credits: list[np.ndarray] = []  # (2, m) of held-out answers, by the features and by choices
+    for fit_part, held_out in answers.subset(positions).folds(N_SPLITS, random_state=seed):
+        held_out = held_out.subset(is_judgeable(held_out))
+        spaces = (X, learn_space(X, trial, fit_part))
+        credits.append(np.array([answer_credits(Z, held_out) for Z in spaces]))
+        if sum(part.shape[1] for part in credits) >= ENOUGH_JUDGED:
+            break
+    judged = np.concatenate(credits, axis=1)
+    (plain, by_chance), (_, error) = mean_and_error(judged, np.ones(judged.shape[1]))
+    names = [*choice.names, "choices by chance (ChoiceKernel)"]
+    scores, errors = np.append(choice.scores, by_chance), np.append(choice.errors, error)
+    if by_chance <= plain:
+        return choice._replace(names=names, scores=scores, errors=errors)
+    learner = ChoiceKernel(C=USUAL_C, sharpness=USUAL_SHARPNESS, tol=TOL, random_state=seed)
+    why = (
+        f"{names[-1]}: it predicts {percent(by_chance)} of {judged.shape[1]} held-out answers, "
+        f"{AS_THEY_ARE.name} predict {percent(plain)}, and no margin is better: people disagree."
+    )
+    unknown = np.full(answers.n_answers, np.nan)
+    return Choice(learner, names, scores, errors, len(names) - 1, why, unknown)
+
+
 def start_coordinates(X, candidates: Iterable[HasStart], seed: int) -> Coordinates:
     """The rows in every start that a candidate has, made once for all its trials."""
     coordinates: Coordinates = {None: X}
@@ -174,7 +237,9 @@ def start_coordinates(X, candidates: Iterable[HasStart], seed: int) -> Coordinat
 
 
 @one_thread_if_small(lambda Y, *_, **__: Y.size)
-def learn_space(Y: np.ndarray, learner: SKLR | ITML | None, answers: Constraints) -> np.ndarray:
+def learn_space(
+    Y: np.ndarray, learner: SKLR | ITML | ChoiceKernel | None, answers: Constraints
+) -> np.ndarray:
     """All rows in the space learned from these answers, from the coordinates of its start."""
     if learner is None:
         return Y
