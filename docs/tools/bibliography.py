@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from likewise.references import bibliography, reference_keys
 
 ACCENTS = {r"\"o": "ö", r"\'e": "é"}
-VENUES = ("booktitle", "journal", "institution")
+VENUES = ("booktitle", "journal", "institution", "publisher")
 
 
 def page() -> str:
