@@ -207,6 +207,7 @@ def test_text_cells_as_a_csv_file_has_them_become_the_same_numbers():
         ("customerId", [int(i) for i in np.random.RandomState(0).randint(0, 9999, 80)], "an id"),
         ("email", [f"a{i}@b.com" for i in range(20)], "it names rows"),
         ("name", [f"Ann{i} Smith" for i in range(200)] + ["Ann1 Smith"], "it names rows"),
+        ("Full Name", [f"Smith, Mr. John of {i}" for i in range(20)], "it names rows"),
         ("Class", ["a", "b"] * 10, "the classes to be found"),
         ("target", [0, 1] * 10, "the classes to be found"),
         ("empty", [None] * 20, "it is empty"),

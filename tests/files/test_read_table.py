@@ -151,3 +151,9 @@ def test_text_to_show_is_set_apart(tmp_path):
     assert (named.id_column, named.ids) == ("color", EXPECTED["color"])
     assert named.texts == ["1.5", "", "3"]
     assert list(named.table.columns) == ["id"]
+
+
+def test_a_first_line_of_numbers_is_a_warning(tmp_path):
+    (tmp_path / "rows.csv").write_text("1,2\n3,4\n")
+    with pytest.warns(UserWarning, match=r"rows.csv: the first line has numbers"):
+        assert read_table(tmp_path / "rows.csv").n_rows == 1

@@ -226,7 +226,7 @@ def print_columns(rows: DataRows) -> None:
         more = f" and {len(used) - MOST_NAMED} more" if len(used) > MOST_NAMED else ""
         print_message(f"columns: {named}{more}")
     for column in left_out[:MOST_NAMED]:
-        print_message(f"left out: {column.name}: {column.why}")
+        print_message(f"left out: {column.name or '(no name)'}: {column.why}")
     if len(left_out) > MOST_NAMED:
         print_message(f"left out: {len(left_out) - MOST_NAMED} more; -v lists them")
     for column in rows.columns:

@@ -20,6 +20,8 @@ OWN_SHARE = 0.5  # of the cells distinct: nearly every row has its own
 FEWEST_INDEXED = 10  # rows; fewer whole numbers in a row are a coincidence
 LONG_NUMBER = 10**8  # distinct whole numbers of nine digits or more name something
 
+NO_NAME = "(no name)"
+NAME_WORDS = frozenset(["name", "names", "surname", "email", "phone", "address", "street", "url"])
 LABEL_NAMES = frozenset(
     ["label", "labels", "class", "classes", "target", "y", "cluster", "clusters", "cluster id"]
     + ["ground truth", "truth", "true label", "true class", "y true", "class label", "gold label"]
@@ -65,7 +67,7 @@ class TableColumn:
     n_features: int
 
     def __str__(self) -> str:
-        text = f"{self.name}: {self.kind}"
+        text = f"{self.name or NO_NAME}: {self.kind}"
         text += f", {self.why}" if self.why else ""
         return text + (f", {self.n_missing} missing" if self.n_missing and self.n_features else "")
 
@@ -116,6 +118,8 @@ def _choose_for_words(name: str, distinct: set, n_known: int) -> tuple[str, str]
         n_distinct > MOST_LEVELS and n_distinct > OWN_SHARE * n_known
     )
     n_words = float(np.mean([len(text.split()) for text in distinct]))
+    if is_own and NAME_WORDS & set(_plain(name).split()):
+        return "left out", "it names rows: nearly every row has its own value"
     is_varied = n_distinct > max(FEWEST_TEXTS, OWN_SHARE * n_known) or n_distinct > MOST_LEVELS
     if n_words >= TEXT_WORDS and (is_own or is_varied):
         return "text", ""

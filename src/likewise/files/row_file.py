@@ -8,6 +8,7 @@ are listed with their places. Files are written completely or not at all.
 import json
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -89,6 +90,13 @@ def read_table(path: str | os.PathLike) -> CellTable:
     text = table_file.read_text_table(source)
     if not text.lines:
         raise ValueError(f"{name} has a header and no rows.")
+    if all(_is_number(key) for key in text.columns):
+        warnings.warn(
+            f"{name}: the first line has numbers, and is taken for the names of the columns. If "
+            "it is a row, put a line with names before it.",
+            UserWarning,
+            stacklevel=2,
+        )
     columns = {key: as_cells(cells) for key, cells in text.columns.items()}
     notation = "," if text.delimiter == ";" else ""
     place = _by_line(name, text.lines)

@@ -264,6 +264,10 @@ def arrow_cells(column: Any) -> np.ndarray:
         return column.cast(pyarrow.timestamp("us"), safe=False).to_numpy()
     if types.is_boolean(kind) and not column.null_count:
         return column.to_numpy()
+    if types.is_string(kind) or types.is_large_string(kind):  # one object for cells that are equal
+        codes = column.dictionary_encode().combine_chunks()
+        words = as_cells([*codes.dictionary.to_pylist(), None])
+        return words[codes.indices.fill_null(len(words) - 1).to_numpy()]
     return as_cells(column.to_pylist())
 
 
