@@ -19,6 +19,7 @@ from experiments.runs import Table
 from likewise.constraints import Constraints
 from likewise.datasets import constraints_of, fetch, thin_by_class
 from likewise.evaluation import held_out_accuracy
+from likewise.guided import GuidedClustering
 from likewise.kernel_learning import SKLR, ChoiceKernel
 
 THINGS, FEATURES = "triplets_things_odd_one_out", "things_features"
@@ -32,6 +33,7 @@ TEST_HASHES = {  # of the answers held out, in the order of the file
     "triplets_cars60_most_central": "f7daf1881049e27b",
 }
 SIZES = (50, 200, 500, 2000, 20_000)
+DEFAULT_ANSWERS = 2000
 MARGINS = ("hinge", "hard")
 MARGIN_SIZES = (50, 200)  # beyond, projections over 1,737 directions take hours
 WITHOUT_FEATURES = tuple(name for name in TEST_HASHES if name not in (THINGS, ZAPPOS))
@@ -59,6 +61,19 @@ def run_things(*, answers: str, method: str, seed: int) -> dict[str, float]:
     space = things_space(answers, method, seed)
     X, test = things_features(), split_of(THINGS)[1]
     return judge(space, X, test)
+
+
+def run_default(*, method: str, seed: int) -> dict[str, float]:
+    """The same choices predicted in the space that GuidedClustering chooses from 2,000 of them."""
+    X, (told, test) = things_features(), split_of(THINGS)
+    if method == "features":
+        return {"accuracy": held_out_accuracy(X, test), "softmax": 0.0}
+    answers = draw(told, str(DEFAULT_ANSWERS), seed)
+    model = GuidedClustering(random_state=seed).fit(X, constraints=answers)
+    return {
+        "accuracy": held_out_accuracy(model.transform(X), test),
+        "softmax": float(isinstance(model.learner_, ChoiceKernel)),
+    }
 
 
 def run_ceiling(*, answers: str, seed: int) -> dict[str, float]:
@@ -284,6 +299,17 @@ TABLES = (
         rows=("answers",),
         columns="method",
         measures=("accuracy", "log-loss", "C", "gap"),
+        data=lambda: (THINGS, FEATURES),
+    ),
+    Table(
+        "default",
+        f"The same from {DEFAULT_ANSWERS:,} answers, in the space that GuidedClustering chooses by "
+        "default, and whether that is a softmax's",
+        cells=lambda: [{"method": method} for method in ("features", "GuidedClustering")],
+        run=run_default,
+        rows=(),
+        columns="method",
+        measures=("accuracy", "softmax"),
         data=lambda: (THINGS, FEATURES),
     ),
     Table(

@@ -68,6 +68,7 @@ def made(monkeypatch):
     monkeypatch.setattr(people, "TEST_HASHES", hashes)
     for name, value in {
         "SIZES": (50,),
+        "DEFAULT_ANSWERS": 60,
         "MARGIN_SIZES": (50,),
         "EMBEDDING_SIZES": (200,),
         "LOSS_SETS": ("wine",),
