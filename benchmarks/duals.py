@@ -23,7 +23,12 @@ from likewise.datasets import make_metric_clusters
 from likewise.duals import dissimilarity_matrix
 from likewise.duals.centroid_prices import price_by_climbing, solve_program
 from likewise.duals.fitness import WIDTHS
-from likewise.duals.medoid_prices import prepare, price_by_lagrangian, price_by_program, price_sets
+from likewise.duals.medoid_prices import (
+    cluster_without_pairs,
+    price_by_lagrangian,
+    price_by_program,
+    price_sets,
+)
 from likewise.duals.priced_pairs import pairs_of
 from likewise.kernels import sq_distances
 
@@ -78,7 +83,7 @@ def medoids_beside_program(n: int, sizes: tuple[int, ...], seeds: int) -> Iterat
             for n_pairs in sizes:
                 answers = Constraints.from_labels(data.y, n_pairs=n_pairs, random_state=seed)
                 pairs = pairs_of(answers)
-                prepared, first_s = timed(prepare, D, 3, np.random.RandomState(0))
+                prepared, first_s = timed(cluster_without_pairs, D, 3, np.random.RandomState(0))
                 ours, ours_s = timed(price_by_lagrangian, prepared, pairs, EPS)
                 program, program_s = timed(price_by_program, D, 3, pairs, EPS)
                 seconds = first_s + ours_s
@@ -113,7 +118,7 @@ def batch(n: int, n_sets: int) -> None:
     ]
     D = dissimilarity_matrix(data.X)
     _, alone_s = timed(KMedoids(3, metric="precomputed", random_state=0).fit, D)
-    prepared, first_s = timed(prepare, D, 3, rng)
+    prepared, first_s = timed(cluster_without_pairs, D, 3, rng)
     _, seconds = timed(price_sets, prepared, sets, EPS, widths=WIDTHS)
     whole = 16 * (first_s + seconds * 500 / n_sets) / 60
     print(

@@ -119,3 +119,12 @@ def test_a_sample_by_content_is_the_same_in_any_order():
     assert len(chosen) == 10
     assert {contents[::-1][i] for i in sample_by_content(contents[::-1], 10)} == chosen
     assert_array_equal(sample_by_content(contents, 100), np.arange(100))
+
+
+def test_a_file_whose_table_another_run_has_not_made_yet_is_empty(tmp_path):
+    path = tmp_path / "embeddings" / "made-1.sqlite"
+    path.parent.mkdir()
+    path.touch()
+    rows = embed_once([b"a"], lambda at: np.ones((len(at), 2)), network="made-1", n_features=2,
+                      folder=tmp_path)  # fmt: skip
+    assert rows.tolist() == [[1.0, 1.0]]

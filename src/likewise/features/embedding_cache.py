@@ -81,9 +81,6 @@ def _keep(path: Path, rows: dict[bytes, np.ndarray]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with closing(_connect(path)) as connection, connection:  # all of them or none
-            connection.execute(
-                "CREATE TABLE IF NOT EXISTS embeddings (key BLOB PRIMARY KEY, row BLOB NOT NULL)"
-            )
             connection.executemany(
                 "INSERT OR REPLACE INTO embeddings VALUES (?, ?)",
                 [(key, row.astype("<f4").tobytes()) for key, row in rows.items()],
@@ -97,7 +94,12 @@ def _blocks(keys: list[bytes], size: int) -> list[list[bytes]]:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(path, timeout=WAIT_SECONDS)
+    """With its table: another run may have made the file and not yet the table."""
+    connection = sqlite3.connect(path, timeout=WAIT_SECONDS)
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS embeddings (key BLOB PRIMARY KEY, row BLOB NOT NULL)"
+    )
+    return connection
 
 
 def _warn(path: Path, error: Exception) -> None:

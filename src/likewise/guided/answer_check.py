@@ -140,8 +140,8 @@ def doubtful_answers(X, constraints, n_clusters="auto", *, random_state=None) ->
     >>> iris = load_iris()
     >>> answers = Constraints.from_labels(iris.y, n_pairs=100, noise=0.1, random_state=0)
     >>> positions = doubtful_answers(iris.X, answers, 3, random_state=0).positions
-    >>> answers.describe(int(positions[0]))  # two of one species
-    'cannot_link[58] = (115, 140)'
+    >>> answers.describe(int(positions[0]))  # two species
+    'must_link[1] = (17, 108)'
     """
     model = GuidedClustering(n_clusters, random_state=random_state)
     return _doubtful(model.fit(X, constraints=constraints))
