@@ -15,7 +15,7 @@ The last step: answers that are consistent hold, and only rows that they refer t
 unless held-out answers prefer a price on violated pairs, or clusters that pairs do not move. An
 answer is doubtful if it is violated and rather wrong than right: by the clusters learned without
 it, at the rate of errors that all answers together suggest. None is where held-out answers are
-predicted clearly better when the others hold. Decision 26 has the figures.
+predicted clearly better when the others hold. Decision 32 has the figures.
 """
 
 import warnings
