@@ -293,7 +293,7 @@ class LabelingSession:
         Returns
         -------
         int
-            How many looks are new; those added before, or exported from this session, count once.
+            How many looks are new; one that is known already, by its id, counts once.
         """
         if not isinstance(answers, Constraints):
             path = Path(answers)
