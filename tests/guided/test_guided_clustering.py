@@ -20,8 +20,12 @@ from likewise import ITML, Constraints, GuidedClustering, load_model, save_model
 from likewise.datasets import load_digits, load_iris, load_wine
 from likewise.evaluation import beats, free_row_score, mean_and_error
 from likewise.guided import fit_scaler, spaces
-from likewise.guided.guided_clustering import rank_doubtful
-from likewise.guided.spaces import AS_THEY_ARE, beats_the_features, share_about_new_rows
+from likewise.guided.spaces import (
+    AS_THEY_ARE,
+    beats_the_features,
+    rank_doubtful,
+    share_about_new_rows,
+)
 from likewise.numerics.rows import sample_rows
 from likewise.report import write_report
 from likewise.scale.blocks import as_blocks

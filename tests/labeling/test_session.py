@@ -15,6 +15,8 @@ from sklearn.metrics import adjusted_rand_score
 from likewise import Constraints
 from likewise.features import TableFeatures
 from likewise.labeling import LabelingSession, LabelOracle, Question, ask, session
+from likewise.labeling.asked_again import swap
+from likewise.labeling.settled_groups import not_outvoted
 
 CENTERS = 9 * np.eye(4)
 X, Y = make_blobs(60, centers=CENTERS, random_state=0)
@@ -111,7 +113,7 @@ def test_questions_come_again_with_sides_swapped_and_consistency_is_measured():
     repeats = [e.question for e in done.events if e.kind == "answer" and e.question.is_repeat]
     first = [e.question for e in done.events if e.kind == "answer" and not e.question.is_repeat]
     assert len(repeats) > 3
-    assert all(any(session.swap(q) == repeat for q in first) for repeat in repeats)
+    assert all(any(swap(q) == repeat for q in first) for repeat in repeats)
     assert len({repeat.rows for repeat in repeats}) == len(repeats)
     assert done.progress.consistency == 1
     guesses = np.random.default_rng(0)
@@ -308,7 +310,7 @@ def test_a_pair_that_others_outvote_is_not_learned_from():
         started.answer(Question("pair", (0, 2)), "apart", event_id=name)
     started.answer(Question("pair", (0, 2)), "together")
     assert started.constraints.n_answers == 4
-    assert started._not_outvoted().n_answers == 3
+    assert not_outvoted(started.constraints, started.knowledge.groups).n_answers == 3
 
 
 def test_many_rows_are_placed_by_a_sample(monkeypatch):

@@ -41,7 +41,7 @@ from likewise.guided.outcome import (
 )
 from likewise.guided.preparation import PREPARATIONS, fit_reducer, fit_scaler, preparation_map
 from likewise.guided.raw_rows import as_numbers, describe_columns, fit_features
-from likewise.guided.spaces import Choice, choose_space, people_disagree, try_choices
+from likewise.guided.spaces import Choice, choose_space, people_disagree, rank_doubtful, try_choices
 from likewise.kernel_learning import ChoiceKernel
 from likewise.kernels import sq_distances
 from likewise.maps import ChainedMap, Map, as_map, by_map, from_device, on_device
@@ -446,10 +446,3 @@ class GuidedClustering(
         if people_disagree(choice, answers):
             choice = try_choices(X, answers, choice, seed=seed)
         return choice
-
-
-def rank_doubtful(credits: np.ndarray, satisfied: np.ndarray, pulls: np.ndarray) -> np.ndarray:
-    """Violated answers that a space learned without them gets wrong too, the worst first."""
-    unseen = np.nan_to_num(credits, nan=0.5)
-    doubtful = np.flatnonzero((satisfied == 0) & (unseen <= 0.5))
-    return doubtful[np.lexsort((-pulls[doubtful], unseen[doubtful]))]

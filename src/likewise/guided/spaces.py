@@ -306,3 +306,10 @@ def helps_new_rows(rivals: Sequence[Candidate], trial, answers: Constraints, see
         return 0 if beats(credits[0], credits[1], weights) else 1
 
     return select(rivals, trial, answers, rule=prefers_the_first, splits=splits).chosen != 0
+
+
+def rank_doubtful(credits: np.ndarray, satisfied: np.ndarray, pulls: np.ndarray) -> np.ndarray:
+    """Violated answers that a space learned without them gets wrong too, the worst first."""
+    unseen = np.nan_to_num(credits, nan=0.5)
+    doubtful = np.flatnonzero((satisfied == 0) & (unseen <= 0.5))
+    return doubtful[np.lexsort((-pulls[doubtful], unseen[doubtful]))]

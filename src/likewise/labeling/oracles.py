@@ -1,9 +1,10 @@
 """Who answers: any callable that takes a question and returns one of the answers it offers.
 
 `LabelOracle` is a person who knows a label for every row, errs now and then, and sometimes cannot
-tell. It sees the question and nothing else.
+tell. It sees the question and nothing else. `ask` puts a number of questions to any of them.
 """
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,6 +20,7 @@ from likewise.labeling.questions import (
     TOGETHER,
     Question,
 )
+from likewise.labeling.session import LabelingSession
 
 
 class Oracle(Protocol):
@@ -97,3 +99,50 @@ class LabelOracle:
             drawn = tuple(np.flatnonzero(self._rng.uniform(size=n) < 0.5).tolist())
             if drawn != right:
                 return drawn
+
+
+def ask(X, oracle: Callable[[Question], Any], budget: int = 50, **settings) -> LabelingSession:
+    """Ask somebody, or something, a number of questions about the rows of X.
+
+    Parameters
+    ----------
+    X : array-like, CSR, dataframe or dict of columns, of shape (n_samples, n_features)
+    oracle : callable
+        Takes a `Question` and returns one of the answers it offers, or None to skip it.
+    budget : int, default=50
+        Screens to show, "can't tell" and repeats among them. Fewer are shown when nothing is left
+        to learn.
+    **settings
+        Of `LabelingSession`.
+
+    Returns
+    -------
+    LabelingSession
+        With ``labels``, ``model``, ``constraints`` and ``progress``; it can go on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.metrics import adjusted_rand_score
+    >>> from likewise import ask
+    >>> from likewise.datasets import load_digits
+    >>> from likewise.labeling import LabelOracle
+    >>> digits = load_digits()
+    >>> X, y = digits.X[:500] / 16, np.asarray(digits.y[:500])
+    >>> session = ask(X, LabelOracle(y), budget=30)
+    >>> adjusted_rand_score(y, session.labels) > 0.7
+    True
+    """
+    if budget < 0:
+        raise ValueError(f"budget={budget} must be 0 or more.")
+    session = LabelingSession(X, **settings)
+    for _ in range(budget):
+        question = session.next_question()
+        if question is None:
+            break
+        choice = oracle(question)
+        if choice is None:
+            session.skip(question)
+        else:
+            session.answer(question, choice)
+    return session

@@ -21,7 +21,7 @@ Rows are numbers of rows of X; while the next question is
 chosen, they are positions among the rows that are thought about, and `at` translates them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -178,3 +178,13 @@ def check_question(question: Question, n_rows: int) -> Question:
         if not 0 <= row < n_rows:
             raise ValueError(f"Row {row} of a question points outside X, which has {n_rows} rows.")
     return question
+
+
+def check_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
+    """Kinds of question, each known."""
+    kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+    unknown = [kind for kind in kinds if kind not in KINDS]
+    if unknown or not kinds:
+        wrong = f"{unknown[0]!r} is unknown" if unknown else "no kind is given"
+        raise ValueError(f"kinds={kinds!r}: {wrong}. Use some of {', '.join(KINDS)}.")
+    return kinds

@@ -4,6 +4,7 @@ Up to 10,000 rows all are thought about. Beyond, a uniform sample is, and every 
 refers to; the others take the memberships of the nearest of them, by weights that are found once.
 """
 
+from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
@@ -48,6 +49,10 @@ class RowsInMind:
         some = np.sort(rng.choice(len(self.rows), n_placing, replace=False))
         Z = np.asarray(self._prepared.transform(self.X[others]))
         return others, some, interpolation_weights(Z, self.Z[some], N_NEIGHBORS)
+
+    def keys_at(self, keys: Iterable[tuple[int, ...]]) -> set[tuple[int, ...]]:
+        """What was asked, by position among the rows thought about."""
+        return {tuple(sorted(self.position[list(key)].tolist())) for key in keys}
 
     def spread_to_all(self, memberships: np.ndarray) -> np.ndarray:
         """Memberships (n_samples, k) of all rows, from those of the rows thought about."""

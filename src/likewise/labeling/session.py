@@ -8,7 +8,7 @@ again on its log, a session is where it was, down to the question that was on th
 import os
 import uuid
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -22,6 +22,13 @@ from likewise.constraints import Constraints
 from likewise.features import TableFeatures
 from likewise.guided import GuidedClustering, fit_features
 from likewise.labeling.answer_constraints import constraints_from, events_from, pairs_from
+from likewise.labeling.asked_again import (
+    asked_keys,
+    choose_again,
+    consistency_of,
+    is_stale,
+    looks_at_rows,
+)
 from likewise.labeling.event_log import EventLog, RowNames
 from likewise.labeling.events import Event, counted, last_counted
 from likewise.labeling.knowledge import Knowledge, learn_quickly
@@ -30,20 +37,18 @@ from likewise.labeling.placed_share import PlacedShare, estimate_placed
 from likewise.labeling.questions import (
     ACTIONS,
     ANOTHER,
-    CANT_TELL,
-    KINDS,
     NOWHERE,
     Question,
+    check_kinds,
     check_question,
 )
 from likewise.labeling.rows_in_mind import RowsInMind, choose_rows
-from likewise.labeling.settled_groups import settle_groups
+from likewise.labeling.settled_groups import links_of_groups, not_outvoted, settle_groups
 from likewise.labeling.start_labels import StartLabels
 from likewise.labeling.what_to_ask import MOST_SHOWN
 from likewise.numerics.rows import check_scale
 
 ROWS_IN_MIND = 10_000  # rows thought about; with more, a sample
-REPEAT_AFTER = 10  # answers of the same person in between
 REVIEW_SHARE = 0.5  # of the questions, where a session begins from clusters
 ENOUGH = 0.98  # share of rows, placed rightly in all probability, that ends a session
 NOWHERE_LABEL = -1
@@ -189,7 +194,7 @@ class LabelingSession:
         """
         name = annotator or ""
         question = self._open.get(name)
-        if question is None or self._is_stale(question):
+        if question is None or is_stale(question, self._events):
             question = self._choose(name)
             if question is None:
                 self._open.pop(name, None)
@@ -326,7 +331,8 @@ class LabelingSession:
             if self._start is not None:
                 answers = answers + self._start.links(mind)
             asked = {
-                tuple(sorted(int(row) for row in mind.position[list(key)])) for key in self._asked()
+                tuple(sorted(int(row) for row in mind.position[list(key)]))
+                for key in asked_keys(self._events)
             }
             knowledge = learn_quickly(mind.Z, mind.S, answers, asked=asked, walks=mind.walks)
             groups = np.full(self.n_samples, -1)
@@ -463,38 +469,15 @@ class LabelingSession:
             )
         return self._mind
 
-    def _asked(self) -> set[tuple[int, ...]]:
-        """What was asked and answered, or skipped."""
-        events = counted(self._events) + [e for e in self._events if e.kind == "skip"]
-        return {key for e in events if e.question is not None for key in e.question.keys}
-
-    def _is_stale(self, question: Question) -> bool:
-        """Whether somebody else has answered it meanwhile."""
-        is_second_screen = not question.is_repeat and any(
-            event.choice == ANOTHER
-            and event.question is not None
-            and event.question.rows == question.rows
-            for event in self._events
-        )
-        return (
-            not question.is_repeat
-            and not is_second_screen
-            and any(key in self._asked() for key in question.keys)
-        )
-
     def _choose(self, name: str) -> Question | None:
         rng = self._rng(name)
         if rng.random() < self.repeat_share:
-            again = self._choose_again(name, rng)
+            again = choose_again(self._events, name, rng)
             if again is not None:
                 return again
         mind, knowledge = self._rows_in_mind(), self.knowledge
-        on_screens = {
-            tuple(sorted(int(row) for row in mind.position[list(key)]))
-            for other, question in self._open.items()
-            if other != name
-            for key in question.keys
-        }
+        others = [question for other, question in self._open.items() if other != name]
+        on_screens = mind.keys_at(key for question in others for key in question.keys)
         knowledge = knowledge._replace(asked=knowledge.asked | on_screens)
         question = None
         if self._start is not None and rng.random() < REVIEW_SHARE:
@@ -502,21 +485,6 @@ class LabelingSession:
         if question is None:
             question = choose_of_kinds(knowledge, self.kinds, rng)
         return None if question is None else question.at(mind.rows)
-
-    def _choose_again(self, name: str, rng: np.random.Generator) -> Question | None:
-        """A question that this person answered some time ago, with sides swapped."""
-        own = [
-            event.question
-            for event in counted(self._events)
-            if event.annotator == name
-            and event.kind == "answer"
-            and event.question is not None
-            and event.question.kind in KINDS
-            and event.choice not in (CANT_TELL, ANOTHER)
-        ]
-        repeated = {question.rows for question in own if question.is_repeat}
-        once = [q for q in own[:-REPEAT_AFTER] if not q.is_repeat and swap(q).rows not in repeated]
-        return swap(once[int(rng.integers(len(once)))]) if once else None
 
     def _rng(self, name: str) -> np.random.Generator:
         """Random numbers that depend on the seed, on who is asked and on what has happened."""
@@ -527,27 +495,14 @@ class LabelingSession:
         return uuid.uuid4().hex
 
     def _settled_answers(self) -> Constraints:
-        """The settled groups as links, and all answers that are no pairs."""
-        settled = settle_groups(self.knowledge)
+        """What the model is fitted to."""
+        settled, rows = settle_groups(self.knowledge), self._rows_in_mind().rows
+        groups = np.full(self.n_samples, -1)
         if settled.n_groups < 2 or self._start is not None:
-            return self._not_outvoted()
-        groups = np.full(self.n_samples, -1)
-        groups[self._rows_in_mind().rows] = settled.groups
-        others = self.constraints.positions("odd_one_out", "closer", "undecided")
-        return Constraints.from_partial_labels(groups) + self.constraints.subset(others)
-
-    def _not_outvoted(self) -> Constraints:
-        """All answers but pairs that contradict the groups which the others make."""
-        answers, mind = self.constraints, self._rows_in_mind()
-        groups = np.full(self.n_samples, -1)
-        groups[mind.rows] = self.knowledge.groups
-        pairs, sign = answers.signed_pairs()
-        is_kept = np.ones(answers.n_answers, dtype=bool)
-        ends = groups[pairs]
-        is_kept[answers.positions("must_link", "cannot_link")] = (
-            (ends[:, 0] == ends[:, 1]) == (sign > 0)
-        ) | (ends < 0).any(axis=1)
-        return answers.subset(is_kept)
+            groups[rows] = self.knowledge.groups
+            return not_outvoted(self.constraints, groups)
+        groups[rows] = settled.groups
+        return links_of_groups(self.constraints, groups)
 
     @cached_property
     def _plain_labels(self) -> np.ndarray:
@@ -562,134 +517,11 @@ class LabelingSession:
         )
 
 
-def ask(X, oracle: Callable[[Question], Any], budget: int = 50, **settings) -> LabelingSession:
-    """Ask somebody, or something, a number of questions about the rows of X.
-
-    Parameters
-    ----------
-    X : array-like, CSR, dataframe or dict of columns, of shape (n_samples, n_features)
-    oracle : callable
-        Takes a `Question` and returns one of the answers it offers, or None to skip it.
-    budget : int, default=50
-        Screens to show, "can't tell" and repeats among them. Fewer are shown when nothing is left
-        to learn.
-    **settings
-        Of `LabelingSession`.
-
-    Returns
-    -------
-    LabelingSession
-        With ``labels``, ``model``, ``constraints`` and ``progress``; it can go on.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.metrics import adjusted_rand_score
-    >>> from likewise import ask
-    >>> from likewise.datasets import load_digits
-    >>> from likewise.labeling import LabelOracle
-    >>> digits = load_digits()
-    >>> X, y = digits.X[:500] / 16, np.asarray(digits.y[:500])
-    >>> session = ask(X, LabelOracle(y), budget=30)
-    >>> adjusted_rand_score(y, session.labels) > 0.7
-    True
-    """
-    if budget < 0:
-        raise ValueError(f"budget={budget} must be 0 or more.")
-    session = LabelingSession(X, **settings)
-    for _ in range(budget):
-        question = session.next_question()
-        if question is None:
-            break
-        choice = oracle(question)
-        if choice is None:
-            session.skip(question)
-        else:
-            session.answer(question, choice)
-    return session
-
-
 def numbers_of(X):
     """X as numbers (n, d), dense or CSR."""
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
     check_scale(X)
     return X
-
-
-def check_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
-    """Kinds of question, each known."""
-    kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
-    unknown = [kind for kind in kinds if kind not in KINDS]
-    if unknown or not kinds:
-        wrong = f"{unknown[0]!r} is unknown" if unknown else "no kind is given"
-        raise ValueError(f"kinds={kinds!r}: {wrong}. Use some of {', '.join(KINDS)}.")
-    return kinds
-
-
-def swap(question: Question) -> Question:
-    """The same question with its sides, or the groups shown, the other way round."""
-    rows = question.rows
-    if question.kind in ("pair", "odd_one_out"):
-        rows = rows[::-1]
-    elif question.kind == "grid":
-        rows = (rows[0], *rows[:0:-1])
-    why = "asked before, to see how consistent the answers are"
-    shown = question.groups[::-1]
-    return replace(question, rows=rows, groups=shown, is_repeat=True, is_random=False, why=why)
-
-
-class Looks(NamedTuple):
-    """Rows whose group was asked for more than once."""
-
-    settled: frozenset  # rows with two answers that agree, or with three
-    n_again: int
-    n_changed: int
-
-
-def looks_at_rows(events: Sequence[Event], groups: np.ndarray) -> Looks:
-    """How often people were asked again about the group of a row, and said something else."""
-    said: dict[int, list] = {}
-    n_again = n_changed = 0
-    for event in events:
-        if event.question is None or event.question.kind != "group" or event.choice == ANOTHER:
-            continue
-        before = said.setdefault(event.question.rows[0], [])
-        if event.choice == CANT_TELL:
-            continue
-        group = event.choice
-        if not isinstance(group, str):
-            group = int(groups[event.question.groups[group][0]])
-        n_again += bool(before)
-        n_changed += bool(before) and group not in before
-        before.append(group)
-    settled = {row for row, all_said in said.items() if len(all_said) > 2}
-    settled |= {row for row, all_said in said.items() if len(set(all_said)) < len(all_said)}
-    return Looks(frozenset(settled), n_again, n_changed)
-
-
-def consistency_of(answers: Sequence[Event]) -> float:
-    """Share of the questions asked again that got the same answer; nan if there are none."""
-    same = []
-    for i, event in enumerate(answers):
-        question = event.question
-        if question is None or not question.is_repeat or event.choice == CANT_TELL:
-            continue
-        before = [e for e in answers[:i] if e.question is not None and swap(e.question) == question]
-        if before:
-            same.append(meaning(before[0]) == meaning(event))
-    return float(np.mean(same)) if same else float("nan")
-
-
-def meaning(event: Event) -> Any:
-    """The choice in terms of rows, whatever their order on the screen."""
-    question, choice = event.question, event.choice
-    if question is None or isinstance(choice, str):
-        return choice
-    if question.kind == "group":
-        return question.groups[choice][0]
-    if question.kind == "odd_one_out":
-        return question.rows[choice]
-    return {question.rows[1:][i] for i in choice}
 
 
 def now() -> str:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from likewise.constraints import Constraints
 from likewise.guided import sharpen
 from likewise.kernels import nearest_rows
 from likewise.labeling.knowledge import Knowledge, spread_groups_known
@@ -115,3 +116,20 @@ def leave_one_out(walks: np.ndarray, own: np.ndarray, n_groups: int) -> np.ndarr
     F = (between @ members) / np.maximum(n_others, 1)
     F[F.sum(axis=1) == 0] = 1.0  # no walk comes from another known row
     return sharpen(F, SHARPNESS)
+
+
+def links_of_groups(answers: Constraints, groups: np.ndarray) -> Constraints:
+    """The settled groups (n,) as links between their rows, and all answers that are no pairs."""
+    others = answers.positions("odd_one_out", "closer", "undecided")
+    return Constraints.from_partial_labels(groups) + answers.subset(others)
+
+
+def not_outvoted(answers: Constraints, groups: np.ndarray) -> Constraints:
+    """All answers but pairs that contradict the groups (n,) which the others make."""
+    pairs, sign = answers.signed_pairs()
+    is_kept = np.ones(answers.n_answers, dtype=bool)
+    ends = groups[pairs]
+    is_kept[answers.positions("must_link", "cannot_link")] = (
+        (ends[:, 0] == ends[:, 1]) == (sign > 0)
+    ) | (ends < 0).any(axis=1)
+    return answers.subset(is_kept)
