@@ -1,0 +1,294 @@
+"""The studio under load, on loopback: how soon an answer is on disk, and the next question there.
+
+    python -m benchmarks.studio                      all of it, about three minutes
+    python -m benchmarks.studio --rows 1000000       the same on a million rows
+    python -m benchmarks.studio --only people        one part: first, one, people, seen
+
+Every part starts `likewise studio` as a user does and talks HTTP to it.
+
+    first    from the command to the first question
+    one      one person who answers at once: the reply to an answer, and the next question
+    people   100 people, answers and undos at 500 a second in all, for 10 seconds; afterwards the
+             log is read, and every acknowledged event must be there once
+    seen     from an answer to a snapshot of clusters and map that knows it
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from likewise.labeling import EventLog, RowNames
+
+N_FEATURES = 16
+N_GROUPS = 12
+N_PEOPLE = 100
+RATE = 500.0  # events a second, all people together
+SECONDS = 10.0
+N_ANSWERS = 60  # of one person
+TIMEOUT = 300.0
+
+
+def make_rows(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows in groups, float32, and the group of each."""
+    rng = np.random.default_rng(0)
+    centers = 4 * rng.normal(size=(N_GROUPS, N_FEATURES))
+    groups = rng.integers(N_GROUPS, size=n_rows)
+    X = centers[groups] + rng.normal(size=(n_rows, N_FEATURES))
+    return X.astype(np.float32), groups
+
+
+class Browser:
+    """One connection that is kept open, with a cookie."""
+
+    def __init__(self, port: int):
+        self.port, self.cookie = port, ""
+
+    async def open(self, token: str, name: str) -> "Browser":
+        """Come in by the link, and say who one is."""
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
+        headers, _ = await self._exchange("GET", f"/?token={token}", b"")
+        self.cookie = re.search(r"(likewise\d*=[^;]+)", headers)[1]  # type: ignore[index]
+        await self.post("/api/name", {"name": name})
+        return self
+
+    async def get(self, path: str) -> dict:
+        """JSON from a path."""
+        return json.loads((await self._exchange("GET", path, b""))[1])
+
+    async def post(self, path: str, content: dict) -> dict:
+        """JSON to a path, and back."""
+        return json.loads((await self._exchange("POST", path, json.dumps(content).encode()))[1])
+
+    async def _exchange(self, method: str, path: str, body: bytes) -> tuple[str, bytes]:
+        host = f"127.0.0.1:{self.port}"
+        lines = [f"{method} {path} HTTP/1.1", f"Host: {host}", f"Origin: http://{host}"]
+        lines += [f"Cookie: {self.cookie}", "Content-Type: application/json"]
+        lines += [f"Content-Length: {len(body)}", "", ""]
+        self.writer.write("\r\n".join(lines).encode() + body)
+        headers = (await self.reader.readuntil(b"\r\n\r\n")).decode()
+        length = re.search(r"(?i)content-length: (\d+)", headers)
+        return headers, await self.reader.readexactly(int(length[1]) if length else 0)
+
+    def close(self) -> None:
+        """Hang up."""
+        self.writer.close()
+
+
+class Served:
+    """A studio in a process of its own."""
+
+    def __init__(self, folder: Path, data: Path):
+        self.log = folder / f"{time.monotonic_ns()}.log"
+        began = time.monotonic()
+        command = [sys.executable, "-m", "benchmarks.studio", "--serve", str(data)]
+        self.process = subprocess.Popen(
+            [*command, str(self.log)], stderr=subprocess.PIPE, text=True, env=os.environ
+        )
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            if link := re.search(r"http://127.0.0.1:(\d+)/\?token=(\S+)", line):
+                break
+        else:
+            raise RuntimeError("the studio did not start")
+        self.port, self.token = int(link[1]), link[2]
+        self.began = began
+
+    def stop(self) -> None:
+        """As Ctrl-C does."""
+        self.process.send_signal(signal.SIGINT)
+        self.process.communicate(timeout=60)
+
+
+def right_choice(question: dict, groups: np.ndarray):
+    """What somebody answers who knows the groups."""
+    own = groups[question["rows"][0]]
+    for i, group in enumerate(question["groups"]):
+        if groups[group[0]] == own:
+            return i
+    return "another" if question["has_more"] else "new"
+
+
+def answer_event(event_id: str, question: dict, groups: np.ndarray) -> dict:
+    choice = right_choice(question, groups)
+    return {
+        **{"id": event_id, "kind": "answer", "question": question["id"]},
+        **{"choice": choice, "seconds": 1.0},
+    }
+
+
+async def measure_first(served: Served) -> list[str]:
+    browser = await Browser(served.port).open(served.token, "ann")
+    await browser.get("/api/question")
+    seconds = time.monotonic() - served.began
+    browser.close()
+    return [f"command to first question: {seconds:.1f} s"]
+
+
+async def measure_one(served: Served, groups: np.ndarray) -> list[str]:
+    browser = await Browser(served.port).open(served.token, "ann")
+    acknowledged, painted = [], []
+    questions = (await browser.get("/api/question"))["questions"]
+    for i in range(N_ANSWERS):
+        event = answer_event(f"e{i}", questions[0], groups)
+        began = time.monotonic()
+        reply = await browser.post("/api/events", {"events": [event]})
+        acknowledged.append(time.monotonic() - began)
+        questions = reply["questions"]
+        while not questions and not reply["progress"]["should_stop"]:
+            reply = await browser.get("/api/question")
+            questions = reply["questions"]
+        painted.append(time.monotonic() - began)
+        if not questions:
+            break
+        await asyncio.sleep(1.0 if i % 2 else 0.5)  # people need longer
+    browser.close()
+    return [
+        f"one person, answer saved: {describe(acknowledged)}",
+        f"one person, next question there: {describe(painted)}",
+    ]
+
+
+async def measure_people(
+    served: Served, groups: np.ndarray, n_people: int, rate: float
+) -> list[str]:
+    opening = [Browser(served.port).open(served.token, f"p{i}") for i in range(n_people)]
+    browsers = [await one for one in opening]
+    questions = await asyncio.gather(*[b.get("/api/question") for b in browsers])
+    times: list[float] = []
+    acknowledged: list[str] = []
+    end = time.monotonic() + SECONDS
+
+    async def take_part(i: int, browser: Browser, question: dict) -> None:
+        n_sent = 0
+        due = time.monotonic() + i / rate
+        while max(due, time.monotonic()) < end:
+            await asyncio.sleep(max(due - time.monotonic(), 0))
+            event = answer_event(f"p{i}-{n_sent}", question, groups)
+            if n_sent % 2:
+                event = {"id": f"p{i}-{n_sent}", "kind": "undo"}
+            began = time.monotonic()
+            reply = await browser.post("/api/events", {"events": [event]})
+            times.append(time.monotonic() - began)
+            acknowledged.extend(reply["saved"])
+            n_sent += 1
+            due += n_people / rate
+
+    parts = [
+        take_part(i, browser, reply["questions"][0])
+        for i, (browser, reply) in enumerate(zip(browsers, questions))
+        if reply["questions"]
+    ]
+    began = time.monotonic()
+    await asyncio.gather(*parts)
+    seconds = time.monotonic() - began
+    for browser in browsers:
+        browser.close()
+    reached = len(times) / seconds
+    return [
+        f"{len(parts)} people at {reached:.0f} answers and undos a second: {describe(times)}",
+        *check_log(served, acknowledged, len(groups)),
+    ]
+
+
+def check_log(served: Served, acknowledged: list[str], n_rows: int) -> list[str]:
+    """Every acknowledged event is in the log, once."""
+    log = EventLog(served.log, RowNames(make_rows(n_rows)[0]))
+    kept = [event.id for event in log.read()]
+    log.close()
+    lost = set(acknowledged) - set(kept)
+    doubled = len(kept) - len(set(kept))
+    return [f"acknowledged {len(acknowledged)}, lost {len(lost)}, doubled {doubled}"]
+
+
+async def measure_seen(served: Served, groups: np.ndarray) -> list[str]:
+    browser = await Browser(served.port).open(served.token, "ann")
+    times = []
+    for i in range(8):
+        reply: dict = {"questions": []}
+        while not reply["questions"]:
+            reply = await browser.get("/api/question")
+        version = await settled_version(browser)
+        event = answer_event(f"s{i}", reply["questions"][0], groups)
+        await browser.post("/api/events", {"events": [event]})
+        began = time.monotonic()
+        while (await browser.get("/api/question"))["progress"]["model"]["version"] == version:
+            if time.monotonic() - began > TIMEOUT:
+                return ["an answer seen in the clusters: not in time"]
+            await asyncio.sleep(0.05)
+        times.append(time.monotonic() - began)
+    browser.close()
+    return [f"an answer seen in clusters and map: {describe(times[2:])}"]
+
+
+async def settled_version(browser: Browser) -> int:
+    """The version of the snapshot, once no other one is being made."""
+    version, since = -1, time.monotonic()
+    while time.monotonic() - since < 1.5 or version < 1:
+        model = (await browser.get("/api/question"))["progress"]["model"]
+        if model["version"] != version or model["is_fitting"]:
+            version, since = model["version"], time.monotonic()
+        await asyncio.sleep(0.1)
+    return version
+
+
+def describe(seconds: list[float]) -> str:
+    p50, p99 = np.quantile(seconds, [0.5, 0.99]) * 1000
+    return f"p50 {p50:.0f} ms, p99 {p99:.0f} ms ({len(seconds)})"
+
+
+def serve(data: str, log: str) -> None:
+    """What `likewise studio` does, at any free port."""
+    from likewise.cli import main
+
+    folder = f"{log}-files"
+    main(["studio", data, "--answers", log, "-o", folder, "--no-browser", "--port", "0"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--people", type=int, default=N_PEOPLE)
+    parser.add_argument("--rate", type=float, default=RATE, help="events a second, of all people")
+    parser.add_argument("--only", choices=("first", "one", "people", "seen"), default=None)
+    parser.add_argument("--serve", nargs=2, default=None, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.serve is not None:
+        serve(*arguments.serve)
+        return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started is stopped too
+    X, groups = make_rows(arguments.rows)
+    print(
+        f"{arguments.rows} rows; load of the machine {os.getloadavg()[0]:.1f}, "
+        f"{os.cpu_count()} cores"
+    )
+    parts = {
+        "first": measure_first,
+        "one": lambda served: measure_one(served, groups),
+        "people": lambda served: measure_people(served, groups, arguments.people, arguments.rate),
+        "seen": lambda served: measure_seen(served, groups),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "rows.npy"
+        np.save(data, X)
+        for name, measure in parts.items():
+            if arguments.only in (None, name):
+                served = Served(Path(folder), data)
+                try:
+                    for line in asyncio.run(measure(served)):
+                        print(line)
+                finally:
+                    served.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+"""The learner as the server sees it: a child process that may die, and is then started again."""
+
+import asyncio
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from likewise.labeling import Event
+from likewise.studio.learner import Saved, SaveRequest, receive, send
+from likewise.studio.snapshot import Snapshot
+
+COMMAND = "from likewise.studio.learner import main; main()"
+N_THREADS = 1  # of BLAS in the learner: a fit must not starve the answers
+LARGE = 64 * 2**20  # bytes of rows that go by a file instead of a pipe
+MOST_STARTS = 5  # of a learner that keeps dying before it has learned anything
+PAUSE_SECONDS = 1.0  # before it is started again
+
+
+class LearnerLink:
+    """Events to the learner, snapshots from it.
+
+    Parameters
+    ----------
+    settings : dict
+        Of a `LabelingSession`.
+    events : callable
+        Gives all events so far, for a learner that begins anew.
+    take : callable
+        Called on the loop with every snapshot.
+    describing : dict, default=None
+        Further settings of a `Learner`: texts and names of columns.
+    """
+
+    def __init__(
+        self,
+        settings: dict[str, Any],
+        events: Callable[[], list[Event]],
+        take: Callable[[Snapshot], None],
+        describing: dict[str, Any] | None = None,
+    ):
+        self._describing = describing or {}
+        self._settings, self._events, self._take = settings, events, take
+        self._process: subprocess.Popen | None = None
+        self._n_sent = 0
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="likewise-learner")
+        self._wake = asyncio.Event()
+        self._sending = asyncio.Lock()  # one message at a time
+        self._saving: dict[int, asyncio.Future] = {}
+        self._n_requests = 0
+        self.is_fitting = False
+        self.n_starts = 0
+        self.error = ""
+
+    def wake(self) -> None:
+        """There are events to send."""
+        self._wake.set()
+
+    @property
+    def process_id(self) -> int | None:
+        """Of the learner, where one is running."""
+        return None if self._process is None else self._process.pid
+
+    async def run(self) -> None:
+        """Keep a learner running until this is cancelled."""
+        n_failed = 0
+        with self._passed_on() as settings:
+            while n_failed < MOST_STARTS:
+                had_learned = await self._run_once(settings)
+                n_failed = 0 if had_learned else n_failed + 1
+                self.is_fitting = False
+                await asyncio.sleep(PAUSE_SECONDS)
+        self.error = "The clusters are no longer renewed: the learner keeps failing. Answers go on."
+
+    async def _run_once(self, settings: dict[str, Any]) -> bool:
+        """One life of a learner; whether it learned anything."""
+        self.n_starts += 1
+        has_learned = False
+        try:
+            self._process = start_learner()
+            self._n_sent = 0
+            await self._in_thread(send, settings, self._process.stdin)
+            await self._in_thread(send, self._describing, self._process.stdin)
+            self._wake.set()
+            sending = asyncio.create_task(self._send_events())
+            try:
+                while True:
+                    message = await self._in_thread(receive, self._process.stdout)
+                    self.is_fitting = message == "fitting"
+                    if isinstance(message, Snapshot):
+                        has_learned = True
+                        self._take(message)
+                    elif isinstance(message, Saved):
+                        self._answer(message)
+            finally:
+                sending.cancel()
+        except (EOFError, OSError):
+            return has_learned
+        finally:
+            for number in list(self._saving):
+                self._answer(Saved(number, "The learner stopped. Try again."))
+            stop_learner(self._process)
+            self._process = None
+
+    async def _send_events(self) -> None:
+        while self._process is not None:
+            await self._wake.wait()
+            self._wake.clear()
+            events = self._events()
+            new, self._n_sent = events[self._n_sent :], len(events)
+            with contextlib.suppress(OSError):  # it died: the reader notices
+                async with self._sending:
+                    await self._in_thread(send, new, self._process.stdin)
+
+    async def save(self, folder: Path) -> None:
+        """Have the model and its report written; OSError says why they were not."""
+        if self._process is None:
+            raise OSError("The model cannot be fitted now. Try again in a while.")
+        self._n_requests += 1
+        done = asyncio.get_running_loop().create_future()
+        self._saving[self._n_requests] = done
+        async with self._sending:
+            request = SaveRequest(self._n_requests, str(folder))
+            await self._in_thread(send, request, self._process.stdin)
+        error = await done
+        if error:
+            raise OSError(error)
+
+    def _answer(self, saved: Saved) -> None:
+        waiting = self._saving.pop(saved.number, None)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(saved.error)
+
+    async def _in_thread(self, function: Callable, *arguments) -> Any:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, function, *arguments)
+
+    @contextlib.contextmanager
+    def _passed_on(self) -> Iterator[dict[str, Any]]:
+        """The settings, large rows as the name of a file that the learner maps."""
+        X = self._settings["X"]
+        if not isinstance(X, np.ndarray) or X.nbytes < LARGE:
+            yield self._settings
+            return
+        with tempfile.TemporaryDirectory(prefix="likewise-") as folder:
+            path = Path(folder) / "rows.npy"
+            np.save(path, X)
+            yield {**self._settings, "X": {"memory_map": str(path)}}
+
+
+def start_learner() -> subprocess.Popen:
+    """The process, with few threads and without the terminal."""
+    threads = dict.fromkeys(
+        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(N_THREADS)
+    )
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    return subprocess.Popen(
+        [sys.executable, "-c", COMMAND],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **threads, "PYTHONPATH": path},
+    )
+
+
+def stop_learner(process: subprocess.Popen | None) -> None:
+    """End a learner, at once: it has nothing to lose."""
+    if process is None:
+        return
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        with contextlib.suppress(OSError):
+            if pipe is not None:
+                pipe.close()

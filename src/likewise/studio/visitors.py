@@ -1,0 +1,71 @@
+"""Who is at the page: a token in a link is exchanged for a cookie, and a cookie has a name."""
+
+import hmac
+import secrets
+from dataclasses import dataclass
+
+LONGEST_NAME = 40
+
+
+@dataclass
+class Visitor:
+    """A browser that came in by a link."""
+
+    name: str = ""
+    is_reviewer: bool = False
+    is_owner: bool = True  # came in by the link of whoever started the studio
+    is_bound: bool = False  # came in by a link of their own: the name stays
+
+
+class Visitors:
+    """All browsers that may take part.
+
+    Parameters
+    ----------
+    token : str, default=None
+        What the link carries; drawn at random by default.
+    people : tuple of str, default=()
+        Names that may take part; anybody if there are none.
+    """
+
+    def __init__(self, token: str | None = None, people: tuple[str, ...] = ()):
+        self.token = secrets.token_urlsafe(24) if token is None else token
+        self.people = people
+        self._links: dict[str, str] = {}  # token -> whose
+        self._visitors: dict[str, Visitor] = {}
+
+    def enter(self, token: str) -> str | None:
+        """The cookie of a new visitor, if the token is right."""
+        for own, name in self._links.items():
+            if hmac.compare_digest(token.encode(), own.encode()):
+                return self.admit(Visitor(name, is_owner=False, is_bound=True))
+        if not hmac.compare_digest(token.encode(), self.token.encode()):
+            return None
+        return self.admit(Visitor())
+
+    def bind(self, token: str, name: str) -> None:
+        """Give somebody a link of their own."""
+        self._links[token] = name
+
+    def admit(self, visitor: Visitor) -> str:
+        """A cookie for somebody."""
+        cookie = secrets.token_urlsafe(24)
+        self._visitors[cookie] = visitor
+        return cookie
+
+    def find(self, cookie: str | None) -> Visitor | None:
+        """Whose cookie it is."""
+        return self._visitors.get(cookie or "")
+
+    def rename(self, visitor: Visitor, name: str, is_reviewer: bool) -> None:
+        """Give a visitor a name; ValueError says why it cannot be had."""
+        if visitor.is_bound:
+            raise ValueError("This link is for one person, whose name stays.")
+        if " ".join(name.split()) in self._links.values():
+            raise ValueError("This name belongs to somebody with a link of their own.")
+        name = " ".join(name.split())
+        if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
+            raise ValueError(f"A name has 1 to {LONGEST_NAME} printable letters.")
+        if self.people and name not in self.people:
+            raise ValueError(f"{name} is not among the people of this studio.")
+        visitor.name, visitor.is_reviewer = name, is_reviewer

@@ -1,0 +1,87 @@
+"""The learner: what events become, and what happens when it dies."""
+
+import asyncio
+import os
+import signal
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from likewise.labeling import LabelingSession, LabelOracle, ask
+from likewise.studio.learner import Learner, placed
+from likewise.studio.learner_link import LearnerLink
+from tests.studio.conftest import X, Y
+
+
+@pytest.fixture(scope="module")
+def answered():
+    return ask(X, LabelOracle(Y), budget=12)
+
+
+def test_a_snapshot_has_the_labels_of_the_session(answered):
+    learner = Learner(LabelingSession(X))
+    learner.take(list(answered.events))
+    snapshot = learner.snapshot()
+    assert adjusted_rand_score(answered.labels, snapshot.labels) == 1
+    assert sum(card.size for card in snapshot.clusters) == len(X)
+    assert snapshot.places.shape == (len(X), 2)
+    assert snapshot.places.dtype == np.float32
+    for card in snapshot.clusters:
+        assert (snapshot.labels[list(card.typical)] == card.number).all()
+        assert 0 < card.share_known <= 1
+    assert snapshot.doubts == snapshot.conflicts == ()
+
+
+def test_labels_follow_every_answer_and_the_layout_only_fits(answered):
+    learner = Learner(LabelingSession(X), feature_names=["width", "height"])
+    learner.take(list(answered.events)[:-2])
+    first = learner.snapshot()
+    learner.take(list(answered.events)[-2:])
+    second = learner.snapshot()
+    assert second.version == first.version + 1
+    assert second.layout == first.layout
+    assert second.places is first.places
+    assert learner.wants_fit
+    learner.fit()
+    third = learner.snapshot()
+    assert not learner.wants_fit
+    assert third.layout == second.layout + 1
+    assert third.n_fitted == 1
+    assert (third.labels == second.labels).all()
+    assert {word for card in third.clusters for word in card.words} == {"width", "height"}
+
+
+def test_contradictions_come_with_the_answers_that_prove_them():
+    session = LabelingSession(X)
+    learner = Learner(session)
+    session.act("pure", rows=[0, 3, 6], event_id="p")
+    session.act("split", groups=[[0], [6]], event_id="s")
+    ((message, ids),) = learner.snapshot().conflicts
+    assert "contradicts" in message
+    assert set(ids) == {"p", "s"}
+
+
+def test_a_map_of_equal_rows_is_finite():
+    assert np.isfinite(placed(np.zeros((30, 2)))).all()
+
+
+def test_a_learner_that_is_killed_is_started_again_with_all_events(answered, monkeypatch):
+    monkeypatch.setattr("likewise.studio.learner_link.PAUSE_SECONDS", 0.0)
+
+    async def live():
+        snapshots: asyncio.Queue = asyncio.Queue()
+        settings = LabelingSession(X).settings
+        link = LearnerLink(settings, lambda: list(answered.events), snapshots.put_nowait)
+        running = asyncio.create_task(link.run())
+        while link.process_id is None:
+            await asyncio.sleep(0.01)
+        os.kill(link.process_id, signal.SIGKILL)
+        snapshot = await asyncio.wait_for(snapshots.get(), 100)
+        assert link.n_starts == 2
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        assert link.process_id is None
+        return snapshot
+
+    assert adjusted_rand_score(answered.labels, asyncio.run(live()).labels) == 1
