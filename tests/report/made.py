@@ -14,7 +14,7 @@ def made_model(Z, labels, *, labels_before=None, constraints=None, map_rows=None
         "n_rows": len(Z),
         "n_features": Z.shape[1],
         "n_answers": n_answers,
-        "is_standardized": False,
+        "preparation": "none",
         "why_prepared": "The columns were left as they are: their spreads are alike.",
         "trial_names": np.array(["as it is", "SKLR, C=1"])
         if n_answers
@@ -30,15 +30,26 @@ def made_model(Z, labels, *, labels_before=None, constraints=None, map_rows=None
         "conflicts": np.array([], dtype=str),
         "columns": np.array([], dtype=str),
     }
+    centers = np.array([Z[labels == c].mean(axis=0) for c in range(n_clusters)])
+    places = np.asarray if map_rows is None else map_rows
+
+    def predict_proba(rows):
+        sq_dists = ((np.asarray(places(rows))[:, None] - centers) ** 2).sum(axis=2)
+        shares = 1 / (1e-3 + sq_dists)
+        return shares / shares.sum(axis=1, keepdims=True)
+
     fields = {
         "labels_": labels,
         "n_clusters_": n_clusters,
-        "cluster_centers_": np.array([Z[labels == c].mean(axis=0) for c in range(n_clusters)]),
+        "cluster_centers_": centers,
+        "cluster_names_": [],
+        "predict_proba": predict_proba,
         "pulls_": np.arange(n_answers, dtype=float),
         "violated_": np.array([], dtype=int),
         "doubtful_": np.array([], dtype=int),
+        "doubts_": np.full(n_answers, np.nan),
         "scaler_": None,
-        "transform": (np.asarray) if map_rows is None else map_rows,
+        "transform": places,
     }
     report.update({name: value for name, value in changed.items() if name in report})
     fields.update({name: value for name, value in changed.items() if name in fields})

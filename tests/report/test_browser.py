@@ -1,39 +1,19 @@
 """The report in a real browser: Chromium, headless, through Playwright."""
 
 import itertools
-import os
-import shutil
 
 import numpy as np
 import pytest
 
 from likewise.constraints import Constraints
 from likewise.report import write_report
+from tests.browsing import BROWSER, CONTRASTS, NO_BROWSER, chromium
 from tests.report.made import made_model
 
-playwright = pytest.importorskip("playwright.sync_api", reason="the browser tests need playwright")
-BROWSER = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
-)
-pytestmark = pytest.mark.skipif(not BROWSER, reason="no Chromium here: apt-get install chromium")
+pytest.importorskip("playwright.sync_api", reason="the browser tests need playwright")
+pytestmark = pytest.mark.skipif(not BROWSER, reason=NO_BROWSER)
 
 HARMFUL = "\"'><img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>"
-CONTRASTS = """() => {
-  const channels = c => c.match(/[\\d.]+/g).map(Number);
-  const linear = v => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
-  const light = ([r, g, b]) => .2126 * linear(r) + .7152 * linear(g) + .0722 * linear(b);
-  const behind = e => {
-    const color = channels(getComputedStyle(e).backgroundColor);
-    return color.length == 3 || color[3] ? color : behind(e.parentElement);
-  };
-  return [...document.querySelectorAll('body *')]
-    .filter(e => [...e.childNodes].some(n => n.nodeType == 3 && n.data.trim()))
-    .filter(e => !e.closest('svg'))
-    .map(e => {
-      const [a, b] = [light(channels(getComputedStyle(e).color)), light(behind(e))];
-      return [(Math.max(a, b) + .05) / (Math.min(a, b) + .05), e.tagName + ' ' + e.className];
-    });
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -64,11 +44,8 @@ def reports(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser():
-    with playwright.sync_playwright() as running:
-        sandbox = [] if os.geteuid() else ["--no-sandbox"]  # Chromium has no sandbox for root
-        opened = running.chromium.launch(executable_path=BROWSER, args=sandbox)
+    with chromium() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture
@@ -76,9 +53,13 @@ def visit(browser, reports):
     """Open a report; what it asks of the network and complains about is kept beside it."""
     contexts = []
 
-    def open_page(name, width=1200, scheme="light"):
+    def open_page(name, width=1200, scheme="light", scripts=True):
         size = {"width": width, "height": 800}
-        contexts.append(browser.new_context(viewport=size, color_scheme=scheme, offline=True))
+        contexts.append(
+            browser.new_context(
+                viewport=size, color_scheme=scheme, offline=True, java_script_enabled=scripts
+            )
+        )
         page = contexts[-1].new_page()
         page.asked, page.said = [], []
         page.on("request", lambda request: page.asked.append(request.url))
@@ -104,7 +85,8 @@ def test_the_page_runs_nothing_asks_for_nothing_and_shows_names_as_they_are(visi
     assert page.said == []
     assert page.title() == " ".join(HARMFUL.split())
     assert page.locator("h1").inner_text() == HARMFUL
-    assert page.locator("script, iframe, object, embed, link, form, img[onerror]").count() == 0
+    assert page.locator("iframe, object, embed, link, form, img[onerror]").count() == 0
+    assert page.locator("script").count() == 2  # the data, and ours
     assert page.get_by_text(HARMFUL[:30]).count() > 3
 
 
@@ -113,7 +95,7 @@ def test_the_page_runs_nothing_asks_for_nothing_and_shows_names_as_they_are(visi
 def test_the_page_is_never_wider_than_the_screen(visit, name, width):
     page = visit(name, width=width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    narrow = "[...document.querySelectorAll('tbody th, .card, .map')].map(e => e.clientWidth)"
+    narrow = "[...document.querySelectorAll('tbody th, .card, canvas')].map(e => e.clientWidth)"
     assert min(page.evaluate(narrow)) >= 40  # nothing is squeezed to a letter a line
 
 
@@ -135,37 +117,89 @@ def test_every_picture_is_drawn(visit):
     assert {tuple(size) for size in sizes} == {(7, 5)}
 
 
-def test_a_cluster_is_singled_out_on_both_maps_from_the_keyboard(visit):
-    page = visit("values")
-    page.add_style_tag(content="* { transition: none !important }")
-    opacity = (
-        "c => [...document.querySelectorAll('.dots.in-' + c)].map(e => getComputedStyle(e).opacity)"
-    )
-    assert page.evaluate(opacity, 0) == ["1", "1"]
+def test_without_scripts_the_maps_are_pictures_with_clusters_to_pick(visit):
+    page = visit("values", scripts=False)
+    assert page.locator("svg.map").first.is_visible()
+    assert not page.locator("#map-canvas").is_visible()
     page.get_by_role("radio", name="all").focus()
     page.keyboard.press("ArrowRight")
-    assert page.get_by_role("radio", name="0", exact=True).is_checked()
-    assert page.evaluate(opacity, 0) == ["1", "1"]
-    assert page.evaluate(opacity, 1) == ["0.07", "0.07"]
-    page.keyboard.press("ArrowLeft")
-    assert page.evaluate(opacity, 1) == ["1", "1"]
+    assert page.locator("#pick-0").is_checked()
+    page.locator("#show-answers").check()
+    assert page.locator("path.answer").first.is_visible()
 
 
-def test_answers_are_drawn_when_asked_for(visit):
+DRAWN = "document.getElementById('map-canvas').toDataURL()"
+
+
+def pixels(page, last=""):
+    """What is on the canvas, as a text, once it is another than the last."""
+    page.wait_for_function(f"last => {DRAWN} !== last", arg=last)
+    return page.evaluate(DRAWN)
+
+
+def test_the_map_is_moved_zoomed_and_read_from_the_keyboard(visit):
     page = visit("values")
-    lines = page.locator("path.answer")
-    assert lines.count() >= 24
-    assert not lines.first.is_visible()
-    page.get_by_role("checkbox").check()
-    assert page.evaluate("getComputedStyle(document.querySelector('.answer')).display") == "inline"
+    assert not page.locator("svg.map").first.is_visible()
+    page.locator("#map-canvas").focus()
+    page.keyboard.press("0")
+    first = last = page.evaluate(f"new Promise(r => requestAnimationFrame(() => r({DRAWN})))")
+    for key in ("+", "ArrowLeft", "Enter"):
+        page.keyboard.press(key)
+        last = pixels(page, last)
+    assert "membership" in page.locator("#row-panel").inner_text()
+    page.keyboard.press("Escape")
+    page.keyboard.press("0")
+    page.wait_for_function(f"first => {DRAWN} === first", arg=first)
+
+
+def test_a_dot_tells_its_row_when_pointed_at_and_when_clicked(visit):
+    page = visit("pictures")
+    page.wait_for_function("document.getElementById('map-canvas').width !== 300")  # it is drawn
+    page.get_by_role("searchbox").fill("</script> 37")
+    page.keyboard.press("Enter")  # puts the row in the middle
+    assert page.locator("#row-panel").inner_text().startswith(HARMFUL + " 37")
+    page.locator("#map-canvas").hover()  # its middle, once the page has stopped to scroll
+    assert page.locator("#map-tip").inner_text().startswith(HARMFUL)
+    assert page.locator("#map-tip canvas").count() == 1  # its image
+    page.locator("#map-canvas").press("Escape")
+    assert "membership" not in page.locator("#row-panel").inner_text()
+    page.locator("#map-canvas").click()
+    assert "; next: " in page.locator("#row-panel").inner_text()
+
+
+def test_search_lists_rows_by_name_and_by_text_and_says_when_there_is_none(visit):
+    page = visit("texts")
+    page.get_by_role("searchbox").fill("said 11")
+    names = page.locator("#row-matches button").all_inner_texts()
+    assert 1 <= len(names) <= 12
+    page.locator("#row-matches button").first.click()
+    assert "said 11" in page.locator("#row-panel").inner_text()
+    page.get_by_role("searchbox").fill("nowhere to be seen")
+    assert page.locator("#row-matches").inner_text() == "No such row."
+
+
+def test_before_and_after_a_cluster_alone_and_answers_change_the_drawing(visit):
+    page = visit("values")
+    page.emulate_media(reduced_motion="reduce")
+    last = pixels(page)
+    page.get_by_role("radio", name="before", exact=True).check()
+    last = pixels(page, last)
+    page.locator("#pick-3").check()
+    last = pixels(page, last)
+    page.locator("#show-answers").check()
+    last = pixels(page, last)
+    page.emulate_media(color_scheme="dark", reduced_motion="reduce")
+    pixels(page, last)
 
 
 @pages
 def test_a_screen_reader_finds_its_way(visit, name):
     page = visit(name)
+    assert page.get_by_role("application", name="Map of the rows.").count() == 1
+    still = visit(name, scripts=False)
     for when in ("before", "after"):
         words = f"Map {when} the answers: 120 rows in 12 clusters"
-        assert page.get_by_role("img", name=words).count() == 1
+        assert still.get_by_role("img", name=words).count() == 1
     levels = page.evaluate("[...document.querySelectorAll('h1,h2,h3')].map(e => +e.tagName[1])")
     assert levels[0] == 1
     assert levels.count(1) == 1
@@ -177,7 +211,7 @@ def test_a_screen_reader_finds_its_way(visit, name):
     ids = page.evaluate(repeated)
     assert len(set(ids)) == len(ids)
     links = page.evaluate("[...document.querySelectorAll('a')].map(e => e.hash.slice(1))")
-    assert len(links) == 8
+    assert len(links) == 9 + 12  # the sections, and the rows to check
     assert set(links) <= set(ids)
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the report"

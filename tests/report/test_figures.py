@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from likewise.report.view import flatten
+from likewise.report import lay_out
 from tests.report.made import made_model
 from tests.report.test_page import two_clusters
 
@@ -30,7 +30,7 @@ def test_the_map_shows_every_row_in_its_cluster(when):
     sizes = [len(dots.get_offsets()) for dots in ax.collections]
     assert sizes == ([9] if when == "before" else [3, 3, 3])
     drawn = np.concatenate([dots.get_offsets() for dots in ax.collections])
-    expected = flatten(X) if when == "before" else flatten(2 * X)
+    expected = lay_out(X) if when == "before" else lay_out(2 * X)
     assert_allclose(np.sort(drawn[:, 0]), np.sort(expected[:, 0]))
 
 

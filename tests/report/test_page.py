@@ -1,5 +1,8 @@
 """The page as text: what it says, and that nothing in it is the user's to run."""
 
+import base64
+import hashlib
+import json
 import re
 from importlib import resources
 
@@ -7,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -14,8 +18,10 @@ from sklearn.preprocessing import StandardScaler
 
 from likewise import ITML, GuidedClustering
 from likewise.constraints import Constraints
-from likewise.report import write_report
-from likewise.report.sections import N_CONFLICTS, N_PULLED
+from likewise.report import map_data, write_report
+from likewise.report import view as views
+from likewise.report.answer_sections import N_CONFLICTS, N_MATTERED
+from likewise.report.row_cards import RowCards
 from likewise.report.shown_questions import ShownQuestion
 from tests.report.made import made_model
 from tests.report.test_markup import read
@@ -24,7 +30,7 @@ TAGS = re.findall(
     r"\w+",
     "html head meta title style body a header h1 p dl div dt dd nav ul li main section h2 fieldset "
     "legend label input span figure svg path text figcaption article h3 table thead tr th tbody td "
-    "bdi ol code img blockquote footer",
+    "bdi ol code img blockquote footer script canvas button",
 )
 HARMFUL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
 
@@ -63,14 +69,18 @@ def test_every_part_is_there_and_says_what_the_model_found(report_of):
     assert "50% → 100%" in header
     assert "Cluster 1" in section(html, "clusters")
     answers = section(html, "answers")
-    assert answers.startswith("Answers that mattered5 of 6 answers changed")
-    order = ["Can't tell", "Closer", "Odd one out", "Apart", "Together"]
-    assert re.findall("|".join(order), answers) == order
+    assert answers.startswith("Answers that matteredWhat leaving out each answer would change")
+    assert "Of 4 of 6 answers," in answers  # one is doubtful, and one could not tell
     assert "Odd one out: row 4, not row 0 or row 1 (ann)." in answers
+    assert "Can't tell" not in answers
+    assert "cannot_link[0]" not in answers
     assert answers.count("violated") == 1
     doubts = section(html, "doubts")
     assert "a clash" in doubts
     assert "cannot_link[0] = (0, 3)" in doubts
+    assert re.search(r"row 0 is in cluster 0 \(\d+%\), row 3 is in cluster 1 \(\d+%\)", doubts)
+    assert "about the same rows: must_link[0] = (0, 1), must_link[1] = (3, 4)" in doubts
+    assert re.search("row 5: cluster 1, .*; cluster 0, ", section(html, "rows"))
     choice = section(html, "choice")
     assert re.search("as it is 0.700 ± 0.020chosen", choice)
     assert "0.900 ± 0.010chosen" not in choice
@@ -91,7 +101,7 @@ def test_without_answers_the_page_says_so(report_of):
     assert "No answers were given" in read(html.partition("<nav")[0]).text
     for name in ("answers", "satisfaction"):
         assert "No answers were given." in section(html, name)
-    assert "show-answers" not in html.partition("</style>")[2]
+    assert 'id="show-answers"' not in html
 
 
 def test_answers_that_the_report_was_not_given_are_asked_for(report_of):
@@ -102,34 +112,35 @@ def test_answers_that_the_report_was_not_given_are_asked_for(report_of):
 def test_answers_are_lines_on_both_maps_solid_for_together_and_dashed_for_apart(report_of):
     model, X, c = two_clusters()
     html = report_of(model, X, constraints=c)
-    # Of the five that pull: a must-link, a cannot-link, an odd one out, a closer, a can't tell.
+    # Of the five that could be left out: two must-links, a cannot-link, an odd one out, a closer.
     for when in re.findall(r"<svg.*?</svg>", html, re.S):
-        assert when.count("answer together") == 3
+        assert when.count("answer together") == 4
         assert when.count("answer apart") == 3
 
 
-def test_of_equally_influential_answers_those_that_were_violated_before_come_first(report_of):
-    pulls = np.array([1.0, 1, 1, 0, 0, 0])
-    model, X, c = two_clusters(pulls_=pulls, labels_before=[0, 0, 0, 1, 0, 1], violated_=[2])
+def test_a_doubtful_answer_that_others_imply_says_so(report_of):
+    X = np.array([[0.0, 0], [0, 1], [1, 0], [9, 9]])
+    c = Constraints(4, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2), (0, 3)])
+    model = made_model(X, [0, 0, 0, 1], constraints=c, doubtful_=[2, 0], doubts_=np.full(4, 0.934))
+    text = section(report_of(model, X, constraints=c), "doubts")
+    assert text.count("other answers imply the opposite") == 2
+    assert text.count("a model learned without it contradicts it: 93% sure") == 2
+
+
+def test_answers_that_are_all_set_aside_change_nothing(report_of):
+    model, X, c = two_clusters(doubtful_=list(range(6)))
     text = section(report_of(model, X, constraints=c), "answers")
-    parts = [r"must_link\[1\]", r"must_link\[0\]", r"cannot_link\[0\]"]
-    marks = ["satisfied, was violated before", "influence ?satisfied", "influence ?violated"]
-    assert re.search(".*".join(f"(?:{mark}).*{part}" for mark, part in zip(marks, parts)), text)
-
-
-def test_answers_without_influence_are_not_listed(report_of):
-    model, X, c = two_clusters(pulls_=np.zeros(6))
-    assert "No answer changed the space" in section(report_of(model, X, constraints=c), "answers")
+    assert "Leaving out any single answer would change nothing." in text
 
 
 def test_long_lists_are_cut_and_counted(report_of):
-    n = 3 * N_PULLED
+    n = 3 * N_MATTERED
     X = np.arange(2.0 * n).reshape(-1, 1)
     c = Constraints(2 * n, must_link=np.arange(2 * n).reshape(-1, 2))
     labels = np.arange(2 * n) // n
     model = made_model(X, labels, constraints=c, conflicts=[f"clash {i}." for i in range(50)])
     html = report_of(model, X, constraints=c)
-    assert f"these {N_PULLED} did the most" in section(html, "answers")
+    assert section(html, "answers").count("must_link[") == N_MATTERED
     doubts = section(html, "doubts")
     assert doubts.count("clash") == N_CONFLICTS
     assert f"And {50 - N_CONFLICTS} more." in doubts
@@ -210,6 +221,8 @@ def test_no_text_of_the_user_becomes_a_tag_or_an_attribute(report_of, texts, tit
         assert not [name for name, _ in reader.attributes if name.startswith("on")]
         links = [value for name, value in reader.attributes if name in ("href", "src")]
         assert all(link.startswith(("#", "data:image/png")) for link in links)
+        assert reader.tags.count("script") == 2
+        assert page.count("</script") == 2
 
 
 def test_nothing_is_asked_of_the_network(report_of):
@@ -217,6 +230,58 @@ def test_nothing_is_asked_of_the_network(report_of):
     html = report_of(model, X, constraints=c)
     assert any("default-src 'none'" in (value or "") for name, value in read(html).attributes)
     assert not re.search(r"https?:|@import|url\(", html)
+
+
+def test_the_policy_names_the_script_by_its_hash_and_no_other(report_of):
+    model, X, c = two_clusters()
+    html = report_of(model, X, constraints=c)
+    script = html.rpartition("<script>")[2].partition("</script>")[0]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src &#x27;sha256-{digest}&#x27;;" in html
+
+
+def test_the_map_holds_every_row_with_its_place_cluster_and_membership(report_of):
+    model, X, c = two_clusters()
+    html = report_of(model, X, constraints=c, ids=[f"</script>{i}" for i in range(6)])
+    text = html.partition('id="map-data">')[2].partition("</script>")[0]
+    data = json.loads(text)
+    assert data["names"][2] == "</script>2"
+    assert data["rows"] is None
+    clusters = np.frombuffer(base64.b64decode(data["cluster"]), "<u2")
+    assert_array_equal(clusters, model.labels_)
+    assert_array_equal(np.frombuffer(base64.b64decode(data["next"]), "<u2"), 1 - clusters)
+    shares = np.frombuffer(base64.b64decode(data["share"]), "u1")
+    own = model.predict_proba(X)[np.arange(6), model.labels_]
+    assert np.abs(shares / 200 - own).max() <= 1 / 200
+    places = np.frombuffer(base64.b64decode(data["after"]), "<u2").reshape(-1, 2)
+    assert np.ptp(places, axis=0).max() == 65535
+
+
+def test_a_page_of_many_rows_holds_a_sample_and_every_answered_row(report_of, monkeypatch):
+    monkeypatch.setattr(views, "MAX_ROWS", 60)
+    X = np.random.RandomState(0).randn(300, 3)
+    c = Constraints(300, must_link=[(0, 299), (7, 150)])
+    html = report_of(made_model(X, np.arange(300) % 2, constraints=c), X, constraints=c)
+    assert "hold 60 of 300 rows: a sample, and all rows that answers refer to." in html
+    data = json.loads(html.partition('id="map-data">')[2].partition("</script>")[0])
+    rows = np.frombuffer(base64.b64decode(data["rows"]), "<u4")
+    assert {0, 7, 150, 299} <= {*rows}
+    assert len(rows) == 60
+
+
+def test_texts_and_images_keep_to_their_budget(monkeypatch):
+    rows = np.arange(50)
+    cards = RowCards.of(50, None, ids=None, images=np.random.RandomState(0).rand(50, 32, 32),
+                        texts=["word " * 100] * 50)  # fmt: skip
+    monkeypatch.setattr(map_data, "TEXT_BUDGET", 1000)
+    assert {len(text) for text in map_data.details_of(rows, cards)} == {20}
+    monkeypatch.setattr(map_data, "TEXT_BUDGET", 500)
+    assert map_data.details_of(rows, cards) is None
+    monkeypatch.setattr(map_data, "PICTURE_BUDGET", 50 * 16**2)
+    atlas = map_data.atlas_of(rows, cards)
+    assert (atlas["w"], atlas["h"], atlas["columns"], atlas["of"]) == (16, 16, 8, None)
+    monkeypatch.setattr(map_data, "PICTURE_BUDGET", 10 * 8**2)
+    assert len(map_data.atlas_of(rows, cards)["of"]) == 10
 
 
 def contrast(one, other):

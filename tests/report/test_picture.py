@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from likewise.report.picture import MAX_SIDE, brightness_range, check_images, data_uri, png
+from likewise.files.png_file import brightness_range, png
+from likewise.report.picture import MAX_SIDE, check_images, data_uri
 
 Image = pytest.importorskip("PIL.Image", reason="pillow reads the pictures back")
 

@@ -1,10 +1,20 @@
 """The results of a fitted GuidedClustering as an HTML report and as figures (extra `plot`)."""
 
+from likewise.report.descriptions import describe_clusters
+from likewise.report.layout import lay_out
 from likewise.report.page import write_report
 
 _FIGURES = ("plot_map", "plot_pulls", "plot_trials", "plot_typical_rows")
 
-__all__ = ["plot_map", "plot_pulls", "plot_trials", "plot_typical_rows", "write_report"]
+__all__ = [
+    "describe_clusters",
+    "lay_out",
+    "plot_map",
+    "plot_pulls",
+    "plot_trials",
+    "plot_typical_rows",
+    "write_report",
+]
 
 
 def __getattr__(name: str):

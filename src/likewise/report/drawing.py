@@ -1,8 +1,8 @@
 """Maps and bars as inline SVG.
 
 The dots of a cluster are one path: a line of no length with a round end is a dot, in a dozen bytes.
-Colors come from the style sheet, so they change with the reader's light or dark; a second round of
-clusters has the same colors and square dots, and every cluster carries its number.
+Colors come from the style sheet, so they change with the reader's light or dark; a second ten of
+clusters has square dots, and every cluster carries its number.
 """
 
 from collections.abc import Iterable
@@ -13,12 +13,31 @@ from likewise.report.markup import Markup, element, join
 
 WIDTH, HEIGHT, MARGIN = 480, 400, 16  # units of the drawing; it stretches with the page
 NUMBER_SIZE = 18  # of the number of a cluster, which stands on one of its dots
-N_COLORS = 10
+N_COLORS = 60
+N_OWN_COLORS = 10  # that the style sheet chooses; the others are spread over the wheel
+GOLDEN_ANGLE = 137.508  # degrees: neighbors in number are far apart on the wheel
+LIGHTNESS = {"light": (38, 50, 44), "dark": (74, 62, 68)}  # percent, in turn
 
 
 def color_class(cluster: int) -> str:
     """The class that gives an element the color of its cluster."""
     return f"color-{cluster % N_COLORS}"
+
+
+def color_rules(n_clusters: int) -> str:
+    """The style rules of the colors beyond those of the style sheet."""
+    more = range(N_OWN_COLORS, min(n_clusters, N_COLORS))
+    rules = "".join(f".color-{c}{{--color:var(--c{c})}}" for c in more)
+
+    def colors(scheme: str) -> str:
+        steps = LIGHTNESS[scheme]
+        named = [
+            f"--c{c}:hsl({c * GOLDEN_ANGLE % 360:.0f} {60 + 20 * (c % 2)}% {steps[c % 3]}%)"
+            for c in more
+        ]
+        return f":root{{{';'.join(named)}}}"
+
+    return f"{rules}{colors('light')}@media (prefers-color-scheme:dark){{{colors('dark')}}}"
 
 
 def map_svg(
@@ -33,7 +52,7 @@ def map_svg(
     clusters = np.unique(labels)
     for cluster in clusters:
         dots = "".join(f"M{x} {y}h0" for x, y in placed[labels == cluster])
-        shape = "square" if cluster // N_COLORS % 2 else "round"
+        shape = "square" if cluster // N_OWN_COLORS % 2 else "round"
         classes = f"dots {shape} in-{cluster} {color_class(cluster)}"
         groups.append(element("path", d=dots, class_=classes))
     for kind, (i, j) in lines:

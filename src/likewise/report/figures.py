@@ -6,22 +6,23 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from likewise.constraints import Constraints, check_constraints
-from likewise.report.picture import brightness_range, check_images
-from likewise.report.sections import hardest_pulled
-from likewise.report.view import as_seen, check_model, look, typical_rows
+from likewise.files.png_file import brightness_range
+from likewise.report.answer_sections import hardest_pulled
+from likewise.report.picture import check_images
+from likewise.report.view import as_seen, check_model, draw_maps, look, typical_rows
 
 N_COLORS = 10
 
 
 def plot_map(model, X, *, when: str = "after", ax: Axes | None = None) -> Axes:
-    """Draw the rows as dots in the two directions in which they differ most, by cluster.
+    """Draw the rows as dots, those that are alike close together, colored by cluster.
 
     Parameters
     ----------
     model : GuidedClustering
         Fitted to X.
     X : array-like, CSR matrix or dataframe of shape (n_samples, n_features)
-        The rows the model was fitted to; at most about 3,000 are drawn.
+        The rows the model was fitted to; at most about 20,000 are drawn.
     when : {"after", "before"}, default="after"
         The learned space and its clusters, or the data as they were. Clusters that share most of
         their rows have the same color in both.
@@ -46,8 +47,9 @@ def plot_map(model, X, *, when: str = "after", ax: Axes | None = None) -> Axes:
     if when not in ("before", "after"):
         raise ValueError(f"when={when!r} must be 'before' or 'after'.")
     view = look(*as_seen(model, X)[:2])
-    flat = view.map_before if when == "before" else view.map_after
-    labels = view.labels_before if when == "before" else view.labels[view.points]
+    maps = draw_maps(view)
+    flat = maps.before if when == "before" else maps.after
+    labels = (view.labels_before if when == "before" else view.labels)[maps.points]
     ax = plt.subplots(layout="constrained")[1] if ax is None else ax
     for cluster in np.unique(labels):
         marker = "s" if cluster // N_COLORS % 2 else "o"

@@ -1,14 +1,10 @@
-"""Small images inside the page: an array as a PNG file in a data URI, with zlib alone.
-
-A PNG is a signature and chunks: length, name, bytes, checksum. Rows of pixels are stored unfiltered
-(each begins with a 0) and deflated.
-"""
+"""Small images inside the page: an array as a PNG file in a data URI."""
 
 import base64
-import struct
-import zlib
 
 import numpy as np
+
+from likewise.files.png_file import png
 
 MAX_SIDE = 96  # pixels of the longer side; the page shows images no larger
 
@@ -30,43 +26,26 @@ def check_images(images, n_rows: int) -> np.ndarray | None:
     return images
 
 
-def brightness_range(images: np.ndarray) -> tuple[float, float]:
-    """What becomes black and what white: fixed for bytes and for 0 to 1, else as found."""
-    if images.dtype == np.uint8:
-        return 0.0, 255.0
-    finite = images[np.isfinite(images)]
-    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-    if low >= 0 and high <= 1:
-        return 0.0, 1.0
-    return low, high if high > low else low + 1.0
-
-
-def data_uri(image: np.ndarray, bounds: tuple[float, float]) -> str:
+def data_uri(image: np.ndarray, bounds: tuple[float, float], max_side: int = MAX_SIDE) -> str:
     """An image (h, w) or (h, w, 3) as a ``data:image/png`` URI, made smaller where it is large."""
+    return png_uri(small_image(image, bounds, max_side), bounds)
+
+
+def small_image(image: np.ndarray, bounds: tuple[float, float], max_side: int) -> np.ndarray:
+    """An image as floats, no side longer than `max_side`; what is missing is black."""
+    return shrink(np.nan_to_num(np.asarray(image, dtype=np.float64), nan=bounds[0]), max_side)
+
+
+def png_uri(image: np.ndarray, bounds: tuple[float, float]) -> str:
+    """Floats (h, w) or (h, w, 3), from black to white by `bounds`, as a ``data:image/png`` URI."""
     low, high = bounds
-    shrunk = _shrink(np.nan_to_num(np.asarray(image, dtype=np.float64), nan=low))
-    pixels = np.clip(np.rint((shrunk - low) / (high - low) * 255), 0, 255)
+    pixels = np.clip(np.rint((image - low) / (high - low) * 255), 0, 255)
     return "data:image/png;base64," + base64.b64encode(png(pixels.astype(np.uint8))).decode()
 
 
-def png(pixels: np.ndarray) -> bytes:
-    """A PNG file of bytes (h, w), gray, or (h, w, 3), colored."""
-    height, width = pixels.shape[:2]
-    color_type = 0 if pixels.ndim == 2 else 2
-    header = struct.pack(">IIBBBBB", width, height, 8, color_type, 0, 0, 0)
-    lines = np.pad(pixels.reshape(height, -1), ((0, 0), (1, 0)))  # filter 0 before every line
-    body = _chunk(b"IHDR", header) + _chunk(b"IDAT", zlib.compress(lines.tobytes(), 9))
-    return b"\x89PNG\r\n\x1a\n" + body + _chunk(b"IEND", b"")
-
-
-def _chunk(name: bytes, content: bytes) -> bytes:
-    checksum = zlib.crc32(name + content)
-    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", checksum)
-
-
-def _shrink(image: np.ndarray) -> np.ndarray:
-    """Means over square blocks, so that neither side is longer than MAX_SIDE."""
-    step = -(-max(image.shape[:2]) // MAX_SIDE)
+def shrink(image: np.ndarray, max_side: int) -> np.ndarray:
+    """Means over square blocks, so that neither side is longer than `max_side`."""
+    step = -(-max(image.shape[:2]) // max_side)
     if step == 1:
         return image
     rows, columns = (np.arange(0, side, step) for side in image.shape[:2])

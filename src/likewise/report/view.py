@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
-from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples
 
+from likewise.numerics.label_matching import match_labels
 from likewise.numerics.rows import sample_rows
+from likewise.report.layout import lay_out
 from likewise.selection import take_rows
 
 MAX_ROWS = 20_000  # the typical rows of a sample of this size are as typical as any
@@ -25,18 +25,26 @@ SEED = 0  # of the sample: the same model gives the same report
 
 
 class View(NamedTuple):
-    """The rows looked at, m of them, and the p of these that are on the maps."""
+    """The rows looked at, m of them."""
 
     rows: np.ndarray  # (m,) row numbers in X, ascending
     features: Any  # (m, d) their values, an array or CSR
     feature_names: list[str]  # (d,)
+    are_named: bool  # the features have names of their own
     Z: np.ndarray  # (m, r) their places in the learned space
     labels: np.ndarray  # (m,)
+    memberships: np.ndarray  # (m, k) shares of the clusters
     sq_dists: np.ndarray  # (m,) to the center of their own cluster
-    points: np.ndarray  # (p,) positions among `rows`
-    labels_before: np.ndarray  # (p,) named after the clusters of today they resemble
-    map_before: np.ndarray  # (p, 2)
-    map_after: np.ndarray  # (p, 2)
+    labels_before: np.ndarray  # (m,) named after the clusters of today they resemble
+    start: Any  # (m, d) before any answer, as the model scaled them
+
+
+class Maps(NamedTuple):
+    """Places of the p rows that are drawn, before the answers and after."""
+
+    points: np.ndarray  # (p,) positions among the rows of a View
+    before: np.ndarray  # (p, 2)
+    after: np.ndarray  # (p, 2)
 
 
 def check_model(model, X=None):
@@ -55,6 +63,11 @@ def check_model(model, X=None):
             "Pass the rows it was fitted to."
         )
     return model.report_
+
+
+def clusters_of(model) -> np.ndarray:
+    """The cluster (n,) of each row; outliers stand with the cluster where they belong most."""
+    return np.asarray(getattr(model, "nearest_labels_", model.labels_))
 
 
 class Seen(NamedTuple):
@@ -80,31 +93,37 @@ def as_seen(model, X) -> Seen:
 
 
 def look(model, X, *, wanted=(), feature_names=None, readable=None) -> View:
-    """Take a sample of rows, always with those that are `wanted`, and flatten both spaces.
+    """Take a sample of rows, always with those that are `wanted`.
 
     `readable` has the columns of X in units that people read.
     """
     report = check_model(model, X)
     wanted = np.unique(np.asarray(wanted, dtype=int))
     rows = sample_rows(report.n_rows, MAX_ROWS, wanted, SEED)
-    points = sample_rows(len(rows), MAX_POINTS, np.searchsorted(rows, wanted), SEED)
     chosen = take_rows(X, rows)
     Z = np.asarray(model.transform(chosen))
-    labels = np.asarray(model.labels_)[rows]
+    clusters = clusters_of(model)
+    labels = clusters[rows]
     features = as_numbers(chosen)
-    names = rename(np.asarray(report.labels_before), np.asarray(model.labels_))
+    before = match_labels(np.asarray(report.labels_before), clusters)
     return View(
         rows=rows,
         features=features if readable is None else readable[rows],
         feature_names=name_features(X, features.shape[1], feature_names),
+        are_named=feature_names is not None or hasattr(X, "columns"),
         Z=Z,
         labels=labels,
+        memberships=np.asarray(model.predict_proba(chosen)),
         sq_dists=((Z - model.cluster_centers_[labels]) ** 2).sum(axis=1),
-        points=points,
-        labels_before=names[rows[points]],
-        map_before=flatten(start_space(model, features[points])),
-        map_after=flatten(Z[points]),
+        labels_before=before[rows],
+        start=start_space(model, features),
     )
+
+
+def draw_maps(view: View) -> Maps:
+    """Lay out both spaces."""
+    points = np.arange(len(view.rows))
+    return Maps(points, lay_out(view.start[points]), lay_out(view.Z[points]))
 
 
 def as_numbers(X):
@@ -127,31 +146,6 @@ def name_features(X, n_features: int, names=None) -> list[str]:
     return [str(name) for name in names]
 
 
-def flatten(Z) -> np.ndarray:
-    """The two directions in which the rows differ most, (n, 2)."""
-    n_axes = min(2, *Z.shape)
-    flat = np.zeros((Z.shape[0], 2))
-    if sparse.issparse(Z) and n_axes < min(Z.shape):  # what arpack asks for
-        flat[:, :n_axes] = PCA(n_axes, svd_solver="arpack", random_state=SEED).fit_transform(Z)
-    elif Z.shape[0] > 1:
-        Z = Z.toarray() if sparse.issparse(Z) else Z
-        flat[:, :n_axes] = PCA(n_axes, random_state=SEED).fit_transform(Z)
-    return flat
-
-
-def rename(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """`before` with the names that make it agree with `after` on the most rows.
-
-    Clusters that are left over, because there were more of them before, get the next free names.
-    """
-    codes = np.unique(np.concatenate([before, after]))
-    i, j = np.searchsorted(codes, before), np.searchsorted(codes, after)
-    shared = np.zeros((len(codes), len(codes)), dtype=int)
-    np.add.at(shared, (i, j), 1)
-    _, new = linear_sum_assignment(-shared)
-    return codes[new][i]
-
-
 def typical_rows(view: View, cluster: int, n_rows: int) -> np.ndarray:
     """Row numbers nearest to the center of a cluster, the nearest first."""
     members = np.flatnonzero(view.labels == cluster)
@@ -159,32 +153,27 @@ def typical_rows(view: View, cluster: int, n_rows: int) -> np.ndarray:
     return view.rows[members[order[:n_rows]]]
 
 
-class Standouts(NamedTuple):
-    """The columns in which a cluster differs most from the rest, the most distinctive first."""
+def borderline_rows(view: View, cluster: int, n_rows: int) -> np.ndarray:
+    """Row numbers of a cluster that could as well be in another, the most doubtful first."""
+    members = np.flatnonzero(view.labels == cluster)
+    order = np.argsort(margins(view)[members], kind="stable")
+    return view.rows[members[order[:n_rows]]]
 
-    columns: np.ndarray  # (s,) positions of the features
-    means: np.ndarray  # (s,) in the cluster
-    overall: np.ndarray  # (s,) in all rows
+
+def margins(view: View) -> np.ndarray:
+    """(m,) membership in the own cluster less that in the next likely one."""
+    own = np.take_along_axis(view.memberships, view.labels[:, None], axis=1)[:, 0]
+    return own - np.take_along_axis(view.memberships, runners_up(view)[:, None], axis=1)[:, 0]
 
 
-def standouts(view: View, cluster: int, n_features: int) -> Standouts:
-    """Features whose mean in the cluster is far from the mean of all, in standard deviations."""
-    features = view.features
-    members = features[view.labels == cluster]
-    overall, means = _column_means(features), _column_means(members)
-    squares = features.multiply(features) if sparse.issparse(features) else features**2
-    deviations = np.sqrt(np.maximum(_column_means(squares) - overall**2, 0))
-    moved = np.abs(means - overall) / np.where(deviations > 0, deviations, np.inf)
-    columns = np.argsort(-moved, kind="stable")[:n_features]
-    columns = columns[moved[columns] > 0]
-    return Standouts(columns, means[columns], overall[columns])
+def runners_up(view: View) -> np.ndarray:
+    """(m,) the most likely cluster of each row beside its own; its own if there is one alone."""
+    others = view.memberships.copy()
+    np.put_along_axis(others, view.labels[:, None], -1.0, axis=1)
+    return others.argmax(axis=1)
 
 
 def values_of(view: View, row: int, columns: np.ndarray) -> np.ndarray:
     """Some features of one row of the sample."""
     values = view.features[[np.searchsorted(view.rows, row)]]
     return (values.toarray() if sparse.issparse(values) else values)[0, columns]
-
-
-def _column_means(features) -> np.ndarray:
-    return np.asarray(features.mean(axis=0), dtype=np.float64).ravel()
