@@ -146,7 +146,7 @@ except ImportError as error:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"training": "zhang"}, "training='zhang' is not one of 'default', 'zhang2021',"),
+        ({"training": "zhang"}, "training='zhang' is not one of 'auto', 'angular', 'student',"),
         ({"training": {"max_epochs": 3}}, "training={'max_epochs': 3} is neither"),
         ({"drop_share": 1.5}, "drop_share"),
         ({"held_out_share": 1.0}, "held_out_share"),
@@ -182,23 +182,31 @@ def test_the_constructor_has_room_for_two_more_parameters():
 
 
 def test_what_a_plan_leaves_open_is_filled_in_by_the_rows():
-    model = DeepConstrainedClustering(2)
-    assert read_settings(model, 60, 4).batch_size == 64
-    assert read_settings(model, 20_000, 4).batch_size == 200
-    assert read_settings(model, 10**6, 4).batch_size == 512
-    assert read_settings(model, 60, 4).pretraining_epochs == 30
-    assert read_settings(model.set_params(training="zhang2021"), 60, 4).pretraining_epochs == 500
+    model, plan = DeepConstrainedClustering(2), TrainingPlan()
+    assert read_settings(model, plan, 60, 4).batch_size == 64
+    assert read_settings(model, plan, 20_000, 4).batch_size == 200
+    assert read_settings(model, plan, 10**6, 4).batch_size == 512
+    assert read_settings(model, plan, 60, 4).pretraining_epochs == 30
+    assert read_settings(model, plan, 60, 4).widths == (500, 500, 2000, 10)
+    zhang, likely = TrainingPlan.named("zhang2021"), TrainingPlan.named("likelihood")
+    assert read_settings(model, zhang, 60, 4).pretraining_epochs == 500
+    assert read_settings(model, likely, 60, 4).pretraining_epochs == 200
+    assert read_settings(model, likely, 60_000, 4).pretraining_epochs == 20
+    assert read_settings(model, likely, 60, 4).widths == (128, 128, 64)
+    model.set_params(image_shape=(28, 28))
+    assert read_settings(model, likely, 60_000, 784).widths == (48, 96, 192)
+    assert read_settings(model, likely, 1000, 784).widths == (16, 32, 64)
     assert fit_small().plan_ == replace(QUICK, batch_size=64)
 
 
 def test_drop_share_overrides_the_one_in_the_plan():
     def drop_share(training, given):
         model = DeepConstrainedClustering(2, training=training, drop_share=given)
-        return read_settings(model, 60, 4).drop_share
+        return read_settings(model, TrainingPlan.named(training), 60, 4).drop_share
 
     assert TrainingPlan.named("zhang2021") == TrainingPlan.named("randel2021", drop_share=None)
-    assert drop_share("default", None) is None
-    assert drop_share("default", 0.2) == 0.2
+    assert drop_share("angular", None) is None
+    assert drop_share("angular", 0.2) == 0.2
     assert drop_share("randel2021", None) == 0.7
     assert drop_share("randel2021", 0.0) == 0.0
 

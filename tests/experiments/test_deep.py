@@ -70,10 +70,13 @@ def test_flipped_pairs_are_as_many_as_before(small):
 
 def test_published_figures_stand_next_to_ours_for_each_measure():
     cell = {"data": "mnist", "drop_share": "0.7"}
-    assert deep.published(cell | {"measure": "ARI"}) == ".943"
-    assert deep.published(cell | {"measure": "epochs"}) == "121"
+    assert deep.published(cell | {"measure": "ARI"}) == ".9427 ± .0077"
+    assert deep.published(cell | {"measure": "epochs"}) == "120.8 ± 20.5"
     assert deep.published(cell | {"measure": "pairs kept"}) == ""
     assert deep.published(cell | {"data": "reuters_r8_text", "measure": "ARI"}) == ""
+    last = deep.table2("reuters_r8_text").only_published()[-1]
+    assert last == {"data": "Reuters-10K", "drop_share": "unfiltered"}
+    assert deep.published(last | {"measure": "epochs"}) == "10.7 ± 1.9"
 
 
 def test_a_table_runs_and_tells(small, tmp_path, monkeypatch):

@@ -18,6 +18,7 @@ from likewise.maps import (
     LinearMap,
     NeighborMap,
     TransformerMap,
+    UnitLengthMap,
     as_map,
     diffusion_map,
     nystrom_map,
@@ -40,6 +41,10 @@ MAPS = {
     "linear": LinearMap(RNG.normal(size=(4, 3))),
     "shifted and scaled": LinearMap(RNG.normal(size=(4, 3)), TRAIN.mean(axis=0), TRAIN.std(axis=0)),
     "standardized": as_map(StandardScaler().fit(TRAIN)),
+    "unit length": UnitLengthMap(np.array([1.0, 2.0, 0.5, 1.0])),
+    "logarithms of unit length": ChainedMap(
+        (LinearMap(np.eye(4), -10 * np.ones(4)), UnitLengthMap(np.ones(4), takes_log=True))
+    ),
     "nystrom rbf": WIDE,
     "nystrom gaussian": nystrom_map(self_tuning_gaussian(TRAIN, n_neighbors=5), TRAIN, share=0.9),
     "nystrom cosine": nystrom_map(cosine, TRAIN[:10]),

@@ -16,8 +16,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from likewise.cluster import order_clusters
 from likewise.constraints import check_constraints, fit_and_label
-from likewise.deep.fit_settings import check_ease, check_init_model, read_settings
+from likewise.deep.fit_settings import (
+    check_ease,
+    check_init_codes,
+    check_init_model,
+    check_plan,
+    read_settings,
+)
 from likewise.deep.mapping import assign, network_map
+from likewise.deep.plan_choice import choose_plans, plans_for
+from likewise.deep.torch_import import import_from_deep
 from likewise.evaluation import hold_out, violated_answers
 from likewise.maps import by_map
 from likewise.numerics.rows import check_scale
@@ -28,29 +36,33 @@ class DeepConstrainedClustering(
 ):
     """Train a neural network on the rows and the answers, and cluster its codes of the rows.
 
-    An autoencoder finds codes from which rows can be reconstructed; answers of every kind then pull
-    the codes together or apart while clusters form. Use it for many rows of raw values, images
-    above all, with a few thousand pairs. With a few hundred rows, or features that are already
-    good, :class:`likewise.GuidedClustering` does as well in a second. Fitting needs the extra
-    `deep` (torch); a fitted model works without it.
+    Codes are learned from the rows alone first; answers of every kind then pull them together or
+    apart while clusters form. Use it for many rows of raw values, images above all, with some
+    hundred pairs or more. With a few hundred rows, or features that are already good,
+    :class:`likewise.GuidedClustering` does as well in a second, and given `image_shape` it tries
+    this network too. Fitting needs the extra `deep` (torch); a fitted model works without it.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Clusters to find.
-    encoder : tuple of int, default=(500, 500, 2000, 10)
-        Units of the encoder's layers, the code last; the decoder mirrors them. Wider layers learn
-        more and take longer.
+    encoder : {"auto", "small", "medium"} or tuple of int, default="auto"
+        Units of the layers, the code last; with the likelihood and images, the channels of the
+        stages of convolutions. Wider layers learn more and take longer. "auto" is
+        (500, 500, 2000, 10), with a decoder that mirrors it, or by the likelihood "small"
+        (images: 16, 32, 64 channels) up to a million values in X, and "medium" (48, 96, 192) above.
     image_shape : tuple of int, default=None
-        Height and width, if rows are images of one channel: each is then rotated, stretched,
-        sheared and shifted a little, differently every time it is used. For digits nothing helps
+        Height, width and, unless there is one, channels, if rows are images: each is then rotated,
+        stretched, sheared and shifted a little, differently every time it is used. Nothing helps
         more; leave it out where such changes would change what the image shows.
-    training : TrainingPlan or {"default", "zhang2021", "randel2021"}, default="default"
+    training : TrainingPlan or str, default="auto"
         How codes and clusters are learned, and for how long: losses, their weights, steps, epochs.
-        The last two train as published.
-    init_model : fitted DeepConstrainedClustering, default=None
+        "auto" lets held-out answers choose: for images how even clusters should be, for other rows
+        among "angular", "student" and "likelihood"; with too few answers it is the likelihood for
+        images, "angular" for other rows. "zhang2021" and "randel2021" train as published.
+    init_model : fitted DeepConstrainedClustering or SelfSupervisedCodes, default=None
         Start from its network and skip pretraining: for several sets of answers about the same
-        rows. A model fitted with ``training=TrainingPlan(max_epochs=0)`` is only pretrained.
+        rows.
     drop_share : float, default=None
         Before every epoch, leave out all pairs that cost nothing, and of those that cost something
         this share, the most costly. None takes the plan's value, which is to learn from all pairs
@@ -76,7 +88,13 @@ class DeepConstrainedClustering(
     map_ : NetworkMap
         ``transform`` for any rows: the layers of the encoder, and how rows are scaled before them.
     decoder_ : list of (ndarray, ndarray)
-        Weights (n_inputs, n_outputs) and biases of every layer.
+        Weights (n_inputs, n_outputs) and biases of every layer; empty with the likelihood.
+    network_ : list of ndarray or None
+        With the likelihood, the whole network, for another fit to start from.
+    widths_ : tuple of int
+        Units or channels of the layers.
+    flips_ : bool
+        Whether images were mirrored.
     plan_ : TrainingPlan
         The plan that was used, with everything that depends on the rows filled in.
     objective_ : ndarray of shape (n_epochs,)
@@ -95,11 +113,12 @@ class DeepConstrainedClustering(
 
     References
     ----------
-    randel2021, zhang2021, zhang2025, guo2018, xie2016
+    randel2021, zhang2021, zhang2025, guo2018, xie2016, hsu2019, chen2020, sohn2020
 
     See Also
     --------
     TrainingPlan : How it is trained.
+    SelfSupervisedCodes : The codes before there are answers.
     likewise.GuidedClustering : For fewer rows, or features that are good already.
 
     Examples
@@ -119,9 +138,9 @@ class DeepConstrainedClustering(
         self,
         n_clusters=8,
         *,
-        encoder=(500, 500, 2000, 10),
+        encoder="auto",
         image_shape=None,
-        training="default",
+        training="auto",
         init_model=None,
         drop_share=None,
         held_out_share=0.0,
@@ -160,7 +179,9 @@ class DeepConstrainedClustering(
         X = by_map.validate(self, X, reset=True)
         check_scale(X, single=True)  # the network computes in float32
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
-        settings = read_settings(self, *X.shape)
+        is_auto = self.training == "auto"
+        plans = plans_for(self) if is_auto else [check_plan(self.training)]
+        read_settings(self, plans[0], *X.shape)  # a wrong setting is found before torch is imported
         ease = check_ease(ease, len(X))
         if self.checkpoint is not None and not isinstance(self.random_state, numbers.Integral):
             raise ValueError(
@@ -168,11 +189,27 @@ class DeepConstrainedClustering(
                 "resumed run must draw the same random numbers."
             )
         rng = check_random_state(self.random_state)
-        training = import_training()
+        training = import_from_deep("training", type(self).__name__)
         seed = training.agree_on_seed(int(rng.randint(2**31 - 1)), self.device)
         learned, held_out = hold_out(constraints, self.held_out_share, random_state=seed)
-        trained = training.train(
-            np.ascontiguousarray(X, dtype=np.float32),
+        if is_auto:
+            plans = choose_plans(self, X, learned, seed)
+        candidates = [read_settings(self, plan, *X.shape) for plan in plans]
+        rows = np.ascontiguousarray(X, dtype=np.float32)
+        if candidates[0].loss == "likelihood":
+            self._fit_likelihood(rows, learned, held_out, ease, candidates, seed)
+        else:
+            self._fit_autoencoder(rows, learned, held_out, ease, candidates[0], seed)
+        self.n_iter_ = len(self.objective_)
+        self.n_answers_used_ = int(np.count_nonzero(learned.weights > 0))
+        self.violated_ = violated_answers(None, constraints, self.labels_)
+        self._n_features_out = self.map_.n_directions
+        return self
+
+    def _fit_autoencoder(self, X, learned, held_out, ease, settings, seed: int) -> None:
+        """Codes from which rows can be reconstructed, clusters by angles or Student's t."""
+        trained = import_from_deep("training", type(self).__name__).train(
+            X,
             learned,
             held_out,
             ease,
@@ -182,44 +219,63 @@ class DeepConstrainedClustering(
             seed=seed,
             checkpoint=self.checkpoint,
         )
-        self.plan_ = settings.plan()
+        self.plan_, self.widths_ = settings.plan(), settings.widths
         self.labels_, order = order_clusters(trained.labels, self.n_clusters)
         self.cluster_centers_ = trained.centers[order]
         self.map_, self.decoder_ = network_map(trained, self.plan_.loss), trained.decoder
+        self.network_, self.flips_ = None, False
         self.objective_, self.n_kept_ = trained.objective, trained.n_kept
-        self.held_out_, self.n_iter_ = trained.held_out, len(trained.objective)
-        self.n_answers_used_ = int(np.count_nonzero(learned.weights > 0))
-        self.violated_ = violated_answers(None, constraints, self.labels_)
-        self._n_features_out = self.map_.n_directions
-        trouble = self._find_trouble(trained)
-        if trouble:
-            warnings.warn(f"DeepConstrainedClustering {trouble}", ConvergenceWarning, stacklevel=2)
-        return self
+        self.held_out_ = trained.held_out
+        self._warn_of_trouble(trained.converged, trained.changed)
+
+    def _fit_likelihood(self, X, learned, held_out, ease, candidates, seed: int) -> None:
+        """Codes by contrast, clusters by the likelihood of agreement."""
+        trained = import_from_deep("code_training", type(self).__name__).train_clusters(
+            X,
+            learned,
+            held_out,
+            ease,
+            candidates,
+            init_network=check_init_codes(self.init_model, candidates[0], X.shape[1]),
+            device=self.device,
+            seed=seed,
+            checkpoint=self.checkpoint,
+        )
+        self.plan_, self.widths_ = trained.settings.plan(), trained.settings.widths
+        self.labels_, order = order_clusters(trained.labels, self.n_clusters)
+        self.cluster_centers_ = trained.centers[order]
+        self.map_, self.network_, self.flips_, self.objective_ = trained.codes
+        self.decoder_ = []
+        n_pairs = np.count_nonzero(learned.weights[learned.positions("must_link", "cannot_link")])
+        self.n_kept_ = np.full(len(self.objective_), n_pairs)
+        self.held_out_ = trained.held_out
+        self._warn_of_trouble(True, 0.0)
 
     fit_predict = fit_and_label
 
-    def _find_trouble(self, trained) -> str:
-        """What went wrong in training, or nothing."""
-        plan = self.plan_
+    def _warn_of_trouble(self, converged: bool, changed: float) -> None:
+        """Say what went wrong in training, if anything did."""
+        plan, trouble = self.plan_, ""
         if not plan.max_epochs:
-            return ""
-        if not np.isfinite(trained.objective).all():
-            return (
-                f"diverged in epoch {len(trained.objective)}: the loss is NaN. "
+            return
+        n_found = len(np.unique(self.labels_))
+        if not np.isfinite(self.objective_).all():
+            trouble = (
+                f"diverged in epoch {len(self.objective_)}: the loss is NaN. "
                 "Lower learning_rate in the plan, or the weights of the answers."
             )
-        n_found = len(np.unique(trained.labels))
-        if n_found == 1 < self.n_clusters:
-            return (
+        elif n_found == 1 < self.n_clusters:
+            trouble = (
                 f"put all rows into one cluster of {self.n_clusters}: codes have collapsed. Lower "
                 "learning_rate or must_link_weight in the plan."
             )
-        if not trained.converged:
-            return (
-                f"stopped at max_epochs={plan.max_epochs} while {trained.changed:.1%} of the rows "
+        elif not converged:
+            trouble = (
+                f"stopped at max_epochs={plan.max_epochs} while {changed:.1%} of the rows "
                 "still changed their cluster. Raise max_epochs or tol in the plan."
             )
-        return ""
+        if trouble:
+            warnings.warn(f"DeepConstrainedClustering {trouble}", ConvergenceWarning, stacklevel=4)
 
     transform = by_map.transform
 
@@ -252,16 +308,3 @@ class DeepConstrainedClustering(
         ndarray of shape (n_samples,)
         """
         return self.predict_proba(X).argmax(axis=1)
-
-
-def import_training():
-    """The module that needs torch, or one error with the command that installs it."""
-    try:
-        from likewise.deep import training
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        raise ImportError(
-            "DeepConstrainedClustering needs torch to fit. pip install 'likewise[deep]'"
-        ) from None
-    return training

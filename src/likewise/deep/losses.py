@@ -8,13 +8,19 @@
     must-link   -log s(i, j)       student: s = q_i.q_j
     cannot-link -log(1 - s(i, j))  angular: s = (1 + cos a)/2 for must-links, and for cannot-links
                                    (1 + cos(w a))/2 up to a = pi/w, 0 beyond: far enough is enough
+                                   likelihood: s = q_i.q_j, with the angular q
     odd_one_out -log softmax over the three similarities, at the pair named
     closer      the same over two
     undecided   variance of the three similarities
 
+    contrast    -log softmax over all other views of a batch, at the other view of the same row
+    pseudo      -log q_strong[c] where the weak view of the row has q_c > threshold
+    evenness    max(0, least - H(mean q)), the entropy of the shares of the clusters
+
 Every answer has a weight; losses are weighted means over a batch.
 Reference: zhang2021 for the first three lines and the pairs (t_power=2 is what its code computes),
-zhang2025 for the angles. We differ in the softmax over similarities, where zhang2021 has a hinge.
+zhang2025 for the angles, hsu2019 for the likelihood, chen2020 for the contrast, sohn2020 for
+pseudo-labels. We differ in the softmax over similarities, where zhang2021 has a hinge.
 """
 
 import math
@@ -114,3 +120,26 @@ def difficulty_loss(q, ease):
     `ease` (n,); a row of ease 0 does not count. All zero has no gradient and is left out.
     """
     return -torch.sqrt((ease[:, None] * q).square().sum() + SMALLEST)
+
+
+def contrast_loss(first, second, temperature: float):
+    """Of two views (n, d) each of the same rows, of length 1: find the other view of every row."""
+    views = torch.cat([first, second])
+    n = len(first)
+    logits = views @ views.T / temperature
+    logits = logits.masked_fill(torch.eye(2 * n, dtype=torch.bool, device=views.device), -1e9)
+    partner = torch.arange(2 * n, device=views.device).roll(n)
+    return F.cross_entropy(logits, partner)
+
+
+def pseudo_label_loss(q_weak, q_strong, threshold: float):
+    """The strong view learns the cluster that the weak view (n, k) is sure of; mean over rows."""
+    sure, cluster = q_weak.max(dim=1)
+    likelihood = q_strong.gather(1, cluster[:, None])[:, 0].clamp(min=SMALLEST)
+    return -((sure > threshold) * torch.log(likelihood)).mean()
+
+
+def evenness_loss(q, least: float):
+    """What the entropy of the clusters' shares in a batch lacks to `least`; 0 if nothing."""
+    shares = q.mean(dim=0).clamp(min=SMALLEST)
+    return F.relu(least + (shares * torch.log(shares)).sum())

@@ -90,14 +90,11 @@ class Objective:
 
     def answer_loss(self, kind: str, codes, q, first: int, chosen):
         """The loss of answers of one kind, whose rows start at `first`, column after column."""
-        answers = self.answers[kind]
-        m, width = chosen.shape[0], answers.rows.shape[1]
-        a, b, c = (slice(first + i * m, first + (i + 1) * m) for i in range(3))
-        asked = {"closer": [(a, b), (a, c)]}.get(kind, [(a, b), (a, c), (b, c)])
-        pairs = asked if width == 3 else [(a, b)]
-        alike = [self.similarity(codes, q, pair, kind) for pair in pairs]
-        given = alike[0] if width == 2 else torch.stack(alike, dim=1)
-        return RULES[kind](given, answers.weights[chosen])
+
+        def similarity(a, b):
+            return self.similarity(codes, q, (a, b), kind)
+
+        return loss_of_answers(kind, self.answers[kind], chosen, first, similarity)
 
     def similarity(self, codes, q, pair, kind: str):
         i, j = pair
@@ -105,6 +102,19 @@ class Objective:
             return losses.overlap(q[i], q[j])
         cosine = losses.cosines(codes[i], codes[j])
         return losses.nearness(cosine, self.widening if kind == "cannot_link" else 1)
+
+
+def loss_of_answers(kind: str, answers: Answers, chosen, first: int, similarity):
+    """The mean loss of the chosen answers of one kind, whose rows start at `first`.
+
+    Rows stand column after column; `similarity` gives (m,) of two slices of them.
+    """
+    m, width = chosen.shape[0], answers.rows.shape[1]
+    a, b, c = (slice(first + i * m, first + (i + 1) * m) for i in range(3))
+    asked = {"closer": [(a, b), (a, c)]}.get(kind, [(a, b), (a, c), (b, c)])
+    alike = [similarity(*pair) for pair in (asked if width == 3 else [(a, b)])]
+    given = alike[0] if width == 2 else torch.stack(alike, dim=1)
+    return RULES[kind](given, answers.weights[chosen])
 
 
 def kind_weights(

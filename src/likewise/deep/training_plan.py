@@ -9,14 +9,17 @@ from sklearn.utils.validation import check_scalar
 
 from likewise.cluster import check_choice
 
-LOSSES = ("angular", "student")
-SCHEDULES = ("short", "layer-wise", "none")
+LOSSES = ("angular", "student", "likelihood")
+SCHEDULES = ("short", "layer-wise", "contrastive", "none")
+SIZES = ("equal", "answers")
 WEIGHTS = (
     "must_link_weight",
     "cannot_link_weight",
     "triple_weight",
     "kl_weight",
     "size_weight",
+    "pseudo_weight",
+    "contrast_weight",
 )
 
 
@@ -24,36 +27,51 @@ WEIGHTS = (
 class TrainingPlan:
     """How :class:`DeepConstrainedClustering` trains: what is learned, in which steps, how long.
 
-    Pass one as `training`. ``TrainingPlan()`` is the default, ``TrainingPlan.named("zhang2021")``
-    trains as published. A plan is checked when it is created, and never changes.
+    Pass one as `training`. ``TrainingPlan()`` learns from angles,
+    ``TrainingPlan.named("likelihood")`` from the likelihood of agreement, and
+    ``TrainingPlan.named("zhang2021")`` as published. A plan is checked when it is created, and
+    never changes.
 
     Parameters
     ----------
-    loss : {"angular", "student"}, default="angular"
+    loss : {"angular", "student", "likelihood"}, default="angular"
         What a pair of codes is judged by. "angular": the angle between codes on the unit sphere;
         the centers follow their codes. "student": Student-t assignments to centers that are
-        trained too, as in the papers.
+        trained too, as in the papers. "likelihood": the probability that two rows share a cluster;
+        no decoder, codes learned by contrast first, convolutions for images, pseudo-labels.
     t_power : {1, 2}, default=1
         Power of Student's t: 1 as in the papers, 2 as in the code of zhang2021, which is sharper.
-    pretraining : {"short", "layer-wise", "none"}, default="short"
+    pretraining : {"short", "layer-wise", "contrastive", "none"}, default="short"
         How codes are learned before clusters: the whole network at once, or the papers' schedule
-        layer by layer, which takes many times longer.
+        layer by layer, which takes many times longer. The likelihood takes "contrastive" or "none",
+        the others take the rest.
     pretraining_epochs : int, default=None
-        Passes over the rows in pretraining; None is 30, layer-wise 500 (and 300 for each layer).
+        Passes over the rows in pretraining; None is 30, layer-wise 500 (and 300 for each layer),
+        contrastive 20, or more below 10,000 rows.
     must_link_weight, cannot_link_weight : float, default=1.0
         Weight of the mean loss of each kind of pairs. Raising both fits the pairs more closely,
         and the rows less.
     triple_weight : float, default=1.0
         The same for triples: odd_one_out, closer and undecided.
     kl_weight : float, default=0.1
-        Weight of the loss that rewards certain assignments. Raising it relies more on the clusters
-        that codes form by themselves.
+        Weight of the loss that rewards certain assignments; not of the likelihood. Raising it
+        relies more on the clusters that codes form by themselves.
     size_weight : float, default=0.0
         Weight of equal cluster sizes.
+    sizes : {"equal", "answers"}, default="equal"
+        With the likelihood: how even clusters should be. "answers": no more even than the share of
+        must-links among the pairs implies, which is right if pairs were drawn at random.
+    pseudo_weight : float, default=1.0
+        With the likelihood: weight of what rows learn from clusters that they are sure of.
+    contrast_weight : float, default=0.1
+        With the likelihood: weight of going on with the contrast of views.
+    flips : bool or None, default=None
+        With the likelihood: whether images are mirrored too; None lets the answers decide.
     answers_apart : bool, default=True
         Whether rows and each kind of answers take separate steps, in turn, as in the papers: more
         robust to wrong pairs. False learns from rows and answers in every step, and from every
-        answer equally; try it with triples, or with clusters of unequal sizes.
+        answer equally; try it with triples, or with clusters of unequal sizes. The likelihood
+        always does.
     drop_share : float, default=None
         Used where the estimator's `drop_share` is None.
     batch_size : int, default=None
@@ -94,6 +112,10 @@ class TrainingPlan:
     triple_weight: float = 1.0
     kl_weight: float = 0.1
     size_weight: float = 0.0
+    sizes: str = "equal"
+    pseudo_weight: float = 1.0
+    contrast_weight: float = 0.1
+    flips: bool | None = None
     answers_apart: bool = True
     drop_share: float | None = None
     batch_size: int | None = None
@@ -106,6 +128,15 @@ class TrainingPlan:
         whole, number = (int, np.integer), (int, float, np.number)
         check_choice("loss", self.loss, LOSSES)
         check_choice("pretraining", self.pretraining, SCHEDULES)
+        check_choice("sizes", self.sizes, SIZES)
+        by_contrast = self.loss == "likelihood"
+        if self.pretraining != "none" and by_contrast != (self.pretraining == "contrastive"):
+            wanted = "'contrastive' or 'none'" if by_contrast else "'short', 'layer-wise' or 'none'"
+            raise ValueError(
+                f"loss={self.loss!r} takes pretraining={wanted}, not {self.pretraining!r}."
+            )
+        if by_contrast and self.drop_share is not None:
+            raise ValueError("drop_share leaves pairs out of loss='angular' and 'student' only.")
         check_scalar(self.t_power, "t_power", whole, min_val=1, max_val=2)
         for name in (*WEIGHTS, "tol"):
             check_scalar(getattr(self, name), name, number, min_val=0)
@@ -125,8 +156,10 @@ class TrainingPlan:
 
         Parameters
         ----------
-        name : {"default", "zhang2021", "randel2021"}
-            The last is "zhang2021" with ``drop_share=0.7``, the best of its table on MNIST.
+        name : {"angular", "student", "likelihood", "zhang2021", "randel2021"}
+            "student" learns from rows and answers in one step, and copes with clusters of very
+            different sizes. The last is "zhang2021" with ``drop_share=0.7``, the best of its table
+            on MNIST.
         **changes
             Fields to change.
 
@@ -155,7 +188,11 @@ ZHANG2021 = TrainingPlan(
 )
 PLANS: Mapping[str, TrainingPlan] = MappingProxyType(
     {
-        "default": TrainingPlan(),
+        "angular": TrainingPlan(),
+        "student": TrainingPlan(loss="student", answers_apart=False),
+        "likelihood": TrainingPlan(
+            loss="likelihood", pretraining="contrastive", size_weight=0.2, max_epochs=15, tol=0.0
+        ),
         "zhang2021": ZHANG2021,
         "randel2021": replace(ZHANG2021, drop_share=0.7),
     }
