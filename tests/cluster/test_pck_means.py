@@ -107,7 +107,8 @@ def test_small_problems_reach_the_least_objective_there_is(seed):
     c = Constraints.from_labels(y, n_pairs=5, noise=0.2, random_state=seed)
     weight = rng.rand()
     least = min(objective(X, np.array(labels), c, weight) for labels in product(range(2), repeat=7))
-    model = PCKMeans(2, C=weight, relative=False, n_init=20, random_state=seed)
+    # seed 400 needs more than 50 starts
+    model = PCKMeans(2, C=weight, relative=False, n_init=300, random_state=seed)
     assert_allclose(model.fit(X, constraints=c).objective_[-1], least)
 
 
@@ -233,3 +234,26 @@ def test_given_centers_are_where_it_starts():
 def test_centers_that_do_not_fit_are_refused(init):
     with pytest.raises(ValueError, match="init"):
         PCKMeans(2, init=init).fit([[0.0], [1.0], [2.0]])
+
+
+def test_sizes_hold_and_pairs_are_weighed_against_them():
+    X = np.array([[0.0], [1.0], [4.0], [9.0], [10.0], [11.0]])
+    c = Constraints(6, must_link=[(2, 3)], exclusive=[[0, 1]])
+    model = PCKMeans(2, C=0.5, relative=False, min_size=3, max_size=3, random_state=0)
+    model.fit(X, constraints=c)
+    # 0 and 1 are kept apart, three rows each: {0, 4, 9}, {1, 10, 11} keeps the must-link and costs
+    # 40.67 + 60.67; {0, 4, 1} is not allowed; {1, 4, 9}, {0, 10, 11} costs 32.67 + 74.
+    assert sorted(np.bincount(model.labels_)) == [3, 3]
+    assert model.labels_[0] != model.labels_[1]
+    assert_allclose(model.objective_[-1], min(40.667 + 60.667, 32.667 + 74) / 2, atol=0.01)
+    assert len(model.violated_) == 0
+    assert (np.diff(model.objective_) <= 1e-9).all()
+
+
+def test_rules_that_hold_anyway_change_no_label():
+    X, y = make_blobs(60, 2, centers=3, random_state=0)
+    c = Constraints.from_labels(y, n_pairs=15, random_state=0)
+    plain = PCKMeans(3, random_state=0).fit(X, constraints=c)
+    ruled = PCKMeans(3, min_size=1, random_state=0).fit(X, constraints=c)
+    assert_allclose(ruled.objective_[-1], plain.objective_[-1], rtol=1e-6)
+    assert adjusted_rand_score(plain.labels_, ruled.labels_) == 1

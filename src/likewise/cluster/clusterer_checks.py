@@ -28,6 +28,43 @@ def check_enough_rows(n_clusters: int, n_samples: int) -> None:
         )
 
 
+def size_bounds(
+    min_size, max_size, n_clusters: int, n_samples: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of each cluster (k,), at least and at most; one error where the rows do not allow it."""
+    lower = _sizes("min_size", min_size, 0, n_clusters)
+    upper = _sizes("max_size", max_size, n_samples, n_clusters)
+    for cluster in np.flatnonzero(lower > upper)[:1]:
+        raise ValueError(
+            f"min_size={lower[cluster]} is more than max_size={upper[cluster]}. Swap them."
+        )
+    if lower.sum() > n_samples:
+        raise ValueError(
+            f"{n_clusters} clusters of min_size={min_size} need {lower.sum()} rows, but X has "
+            f"n_samples={n_samples}. Lower min_size or n_clusters."
+        )
+    if upper.sum() < n_samples:
+        raise ValueError(
+            f"{n_clusters} clusters of max_size={max_size} hold {upper.sum()} rows, but X has "
+            f"n_samples={n_samples}. Raise max_size or n_clusters."
+        )
+    return lower, np.minimum(upper, n_samples)
+
+
+def _sizes(name: str, sizes, default: int, n_clusters: int) -> np.ndarray:
+    if sizes is None:
+        return np.full(n_clusters, default)
+    given = np.asarray(sizes)
+    if given.dtype.kind not in "iu" or (given < 0).any():
+        raise ValueError(f"{name}={sizes!r} must be a whole number >= 0, or one per cluster.")
+    if given.ndim and given.shape != (n_clusters,):
+        raise ValueError(
+            f"{name} has shape {given.shape}, but n_clusters={n_clusters}. Give one size, or one "
+            "per cluster."
+        )
+    return np.broadcast_to(given, n_clusters).astype(np.int64)
+
+
 def check_choice(name: str, value, choices: tuple[str, ...]) -> None:
     """One error when a setting is not one of its choices."""
     if value not in choices:

@@ -1,13 +1,18 @@
-"""COP-KMeans: k-means that keeps every must-link and every cannot-link.
+"""COP-KMeans: k-means that keeps every must-link and every cannot-link, and sizes where asked.
 
     min  sum_i ||x_i - mu_{l_i}||^2   s.t.  l_i = l_j  for every must-link (i, j)
-                                            l_i != l_j for every cannot-link (i, j)
+                                            l_i != l_j for every cannot-link (i, j), and for every
+                                                       two rows of an exclusive group
+                                            min_size <= rows of a cluster <= max_size
 
 Rows that must be together move as one point with the weight of all of them. Those without
 cannot-links are assigned all at once; the others in an order that leaves the constrained ones a
 choice (feasible.py), and then every Lloyd step keeps what is satisfied, so the inertia never rises.
+When no single group can move any more, all are assigned again, exactly (linked_groups.py). With
+sizes every step is an assignment under all rules (ruled_kmeans.py).
 Reference: wagstaff2001. We differ from it in never giving up halfway: it assigns rows in random
-order and fails at the first row without a possible cluster; we backtrack, and report what clashes.
+order and fails at the first row without a possible cluster; we backtrack, and report what clashes
+(infeasible.py). bradley2000 has the sizes.
 """
 
 from typing import NamedTuple
@@ -16,15 +21,34 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 
+from likewise.cluster.assignment import Rules
 from likewise.cluster.center_starts import starting_centers
 from likewise.cluster.clusterer_checks import (
     check_kmeans_settings,
     order_clusters,
     predict_nearest,
+    size_bounds,
     warn_outcome,
 )
-from likewise.cluster.feasible import Apart, assign, find_clique, improve, prepare_links
+from likewise.cluster.feasible import Apart, assign, improve, prepare_links
+from likewise.cluster.infeasible import (
+    clique_of,
+    raise_clique,
+    raise_contradiction,
+    raise_irreducible,
+    raise_large_exclusive,
+    raise_large_group,
+)
+from likewise.cluster.linked_groups import Ties, no_ties, solve_tied
+from likewise.cluster.ruled_kmeans import (
+    NoLabels,
+    RuledFit,
+    WeightedGroups,
+    fit_by_rules,
+    group_costs,
+)
 from likewise.constraints import (
+    Closure,
     Constraints,
     InconsistentConstraints,
     check_constraints,
@@ -40,6 +64,8 @@ ROUNDING = 1e-12  # a share of the largest cost: anything below counts as zero
 
 class COPKMeans(ClusterMixin, BaseEstimator):
     """Cluster so that every must-link and cannot-link holds, or say why that is impossible.
+
+    Exclusive groups hold as well, and sizes where they are given.
 
     Use it if the answers are certain. If some may be wrong, use :class:`PCKMeans`, which may
     violate them.
@@ -58,6 +84,9 @@ class COPKMeans(ClusterMixin, BaseEstimator):
     budget : int, default=10_000
         Steps of one search for labels that keep all cannot-links. Raise it if an error says that
         none were found; it matters only if many rows have ``n_clusters`` cannot-links or more.
+    min_size, max_size : int or array-like of shape (n_clusters,), default=None
+        Rows of a cluster, at least and at most: one number, or one for each cluster. The nearer
+        they are to each other, the farther rows may lie from their center.
     random_state : int, RandomState instance or None, default=None
         Draws the starts.
 
@@ -71,6 +100,9 @@ class COPKMeans(ClusterMixin, BaseEstimator):
     objective_ : ndarray of shape (n_iter,)
         The inertia after every step of the start that was kept; it never rises.
     n_iter_ : int
+    gap_ : float
+        With sizes: by which share of the inertia other labels could lie nearer to these centers, at
+        most; 0 where the labels are proved to be the best. nan without sizes.
     violated_ : ndarray of int
         Positions of the pairs that the clusters violate, in the order of ``constraints.answers()``.
     n_answers_used_ : int
@@ -82,7 +114,7 @@ class COPKMeans(ClusterMixin, BaseEstimator):
 
     References
     ----------
-    wagstaff2001
+    wagstaff2001; bradley2000 for sizes.
 
     Examples
     --------
@@ -96,13 +128,24 @@ class COPKMeans(ClusterMixin, BaseEstimator):
     """
 
     def __init__(
-        self, n_clusters=8, *, n_init=5, max_iter=300, tol=1e-4, budget=10_000, random_state=None
+        self,
+        n_clusters=8,
+        *,
+        n_init=5,
+        max_iter=300,
+        tol=1e-4,
+        budget=10_000,
+        min_size=None,
+        max_size=None,
+        random_state=None,
     ):
         self.n_clusters = n_clusters
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
         self.budget = budget
+        self.min_size = min_size
+        self.max_size = max_size
         self.random_state = random_state
 
     def fit(self, X, y=None, *, constraints=None):
@@ -128,20 +171,23 @@ class COPKMeans(ClusterMixin, BaseEstimator):
         X = validate_rows(self, X, dtype=[np.float64, np.float32])
         constraints = check_constraints(constraints, n_samples=len(X), y=y)
         check_kmeans_settings(self, len(X))
-        self.n_answers_used_ = warn_unused(self, constraints, used=("must_link", "cannot_link"))
+        lower, upper = size_bounds(self.min_size, self.max_size, self.n_clusters, len(X))
+        used = ("must_link", "cannot_link", "exclusive")
+        self.n_answers_used_ = warn_unused(self, constraints, used=used)
         raise_contradiction(constraints)
         closure = constraints.closure()
-        n_clusters = min(self.n_clusters, closure.n_components)
-        linked = np.unique(closure.cannot_link)
-        links = np.searchsorted(linked, closure.cannot_link)
-        apart = prepare_links(links, len(linked), n_clusters)
-        raise_clique(constraints, linked[find_clique(apart, n_clusters)], n_clusters)
+        is_sized = bool((lower > 0).any() or (upper < len(X)).any())
+        n_clusters = self.n_clusters if is_sized else min(self.n_clusters, closure.n_components)
+        raise_large_exclusive(constraints, n_clusters)
+        raise_large_group(constraints, upper)
+        links = closure.apart_pairs()
+        linked = np.unique(links)
+        raise_clique(constraints, clique_of(links, linked, n_clusters), n_clusters)
 
         center = X.mean(axis=0, dtype=np.float64)
         rows = X - center
         points = cluster_means(rows, closure.components, closure.n_components)
         sizes = closure.sizes.astype(np.float64)
-        groups = LinkedGroups(points, sizes, linked, apart, sizes * (points**2).sum(axis=1))
         starts = starting_centers(
             points,
             sizes,
@@ -151,26 +197,20 @@ class COPKMeans(ClusterMixin, BaseEstimator):
             n_init=self.n_init,
             rng=check_random_state(self.random_state),
         )
-        best = None
-        for centers in starts:
-            found = assign(group_costs(groups, centers)[linked], apart, budget=self.budget)
-            if found.exhausted:
-                raise_exhausted(constraints, linked[apart.core], n_clusters)
-            if found.labels is None:
-                continue
-            labels = np.zeros(len(points), dtype=np.int64)
-            labels[linked] = found.labels
-            fitted = lloyd_apart(groups, labels, centers, max_iter=self.max_iter, tol=self.tol)
-            if best is None or fitted.objective[-1] < best.objective[-1]:
-                best = fitted
-        if best is None:
-            raise InconsistentConstraints(
-                "No clusters that satisfy every pair were found within the budget of "
-                f"{self.budget} steps in any of {self.n_init} starts; there may be some. Raise "
-                "budget or n_clusters, or use PCKMeans, which may violate pairs."
-            )
+        self.gap_ = np.nan
+        best: RuledFit | COPFit
+        scatters = sizes * (points**2).sum(axis=1)
+        if is_sized:
+            ruled = self._fit_sizes(constraints, (points, sizes, scatters), starts, lower, upper)
+            best, self.gap_ = ruled, ruled.gap
+        else:
+            apart = prepare_links(np.searchsorted(linked, links), len(linked), n_clusters)
+            groups = LinkedGroups(points, sizes, linked, apart, scatters, ties_of(closure, linked))
+            best = self._fit_pairs(constraints, groups, starts, n_clusters)
         inner = float(((rows - points[closure.components]) ** 2).sum())  # scatter inside the groups
-        self.labels_, order = order_clusters(best.labels[closure.components], self.n_clusters)
+        self.labels_, order = best.labels[closure.components], np.arange(self.n_clusters)
+        if not is_sized:  # sizes may belong to the clusters one by one
+            self.labels_, order = order_clusters(self.labels_, self.n_clusters)
         self.cluster_centers_ = center + best.centers[order]
         self.violated_ = violated_answers(None, constraints, self.labels_)
         self.objective_ = best.objective + inner
@@ -183,6 +223,49 @@ class COPKMeans(ClusterMixin, BaseEstimator):
 
     predict = predict_nearest
 
+    def _fit_pairs(self, constraints, groups: "LinkedGroups", starts, n_clusters: int) -> "COPFit":
+        """The best of the starts that keep every pair, or the error that says why there is none."""
+        best, linked = None, groups.linked
+        for centers in starts:
+            costs = group_costs(groups, centers)[linked]
+            found = assign(costs, groups.apart, budget=self.budget)
+            linked_labels = found.labels
+            if linked_labels is None and not found.exhausted:
+                linked_labels = solve_tied(costs, groups.ties).labels
+            if found.exhausted:
+                nothing = np.zeros(n_clusters, dtype=np.int64)
+                raise_irreducible(constraints, n_clusters, nothing, nothing + constraints.n_samples)
+            if linked_labels is None:
+                continue
+            labels = np.zeros(len(groups.points), dtype=np.int64)
+            labels[linked] = linked_labels
+            fitted = lloyd_apart(groups, labels, centers, max_iter=self.max_iter, tol=self.tol)
+            if best is None or fitted.objective[-1] < best.objective[-1]:
+                best = fitted
+        if best is None:
+            raise InconsistentConstraints(
+                "No clusters that satisfy every pair were found within the budget of "
+                f"{self.budget} steps in any of {self.n_init} starts; there may be some. Raise "
+                "budget or n_clusters, or use PCKMeans, which may violate pairs."
+            )
+        return best
+
+    def _fit_sizes(self, constraints, groups: tuple, starts, lower, upper) -> RuledFit:
+        """The best of the starts under all rules, or the error that says why there is none."""
+        closure = constraints.closure()
+        rules = Rules(closure.sizes, lower, upper, ties_of(closure))
+        try:
+            return fit_by_rules(
+                WeightedGroups(*groups), rules, starts, max_iter=self.max_iter, tol=self.tol
+            )
+        except NoLabels as none:
+            if none.is_proved:
+                raise_irreducible(constraints, self.n_clusters, lower, upper)
+        raise InconsistentConstraints(
+            "No clusters that satisfy every pair and size were found; there may be some. Widen "
+            "min_size and max_size, or raise n_clusters."
+        )
+
 
 def hold_pairs(
     X: np.ndarray, constraints: Constraints, centers: np.ndarray, *, budget: int = 10_000
@@ -193,16 +276,14 @@ def hold_pairs(
     mean, and those with cannot-links as near as the others leave them.
     """
     closure = constraints.closure()
-    linked = np.unique(closure.cannot_link)
-    links = np.searchsorted(linked, closure.cannot_link)
+    links = closure.apart_pairs()
+    linked = np.unique(links)
     if constraints.conflicts():
         return None
-    apart = prepare_links(links, len(linked), len(centers))
+    apart = prepare_links(np.searchsorted(linked, links), len(linked), len(centers))
     sizes = closure.sizes.astype(np.float64)
     points = cluster_means(X, closure.components, closure.n_components)
-    costs = group_costs(
-        LinkedGroups(points, sizes, linked, apart, sizes * (points**2).sum(axis=1)), centers
-    )
+    costs = group_costs(WeightedGroups(points, sizes, sizes * (points**2).sum(axis=1)), centers)
     labels = np.argmin(costs, axis=1)
     if len(linked):
         found = assign(costs[linked], apart, budget=budget).labels
@@ -228,15 +309,13 @@ class LinkedGroups(NamedTuple):
     apart: Apart
 
     scatters: np.ndarray  # (p,) size times squared norm
+    ties: Ties  # the same links, over the linked groups alone
 
 
-def group_costs(groups: LinkedGroups, centers: np.ndarray) -> np.ndarray:
-    """Size times squared distance of every group to every center, (p, k)."""
-    costs = groups.points @ (-2 * centers.T)
-    costs += (centers**2).sum(axis=1)
-    costs *= groups.sizes[:, None]
-    costs += groups.scatters[:, None]
-    return costs
+def ties_of(closure: Closure, linked: np.ndarray | None = None) -> Ties:
+    """What keeps must-linked groups apart: of all groups, or of the linked ones alone."""
+    ties = no_ties()._replace(apart=closure.cannot_link, exclusive=closure.exclusive)
+    return ties if linked is None else ties.restrict(linked, closure.n_components)
 
 
 def lloyd_apart(
@@ -251,10 +330,9 @@ def lloyd_apart(
     linked, history = groups.linked, fitted.objective
     while len(linked) and fitted.converged:
         costs = group_costs(groups, fitted.centers)[linked]
-        reassigned = assign(costs, groups.apart, budget=2 * len(groups.apart.core)).labels
+        reassigned = solve_tied(costs, groups.ties, fitted.labels[linked]).labels
         if reassigned is None:
             break
-        reassigned = improve(reassigned, costs, groups.apart)
         rows = np.arange(len(linked))
         gain = costs[rows, fitted.labels[linked]].sum() - costs[rows, reassigned].sum()
         if gain <= tol * history[-1] or len(history) >= max_iter:
@@ -270,7 +348,7 @@ def settle(
     groups: LinkedGroups, labels: np.ndarray, centers: np.ndarray, max_iter: int, tol: float
 ) -> COPFit:
     """Groups to the nearest center their neighbors leave open, centers to the means, in turn."""
-    points, sizes, linked, apart, scatters = groups
+    points, sizes, linked, apart, scatters, _ = groups
     n_clusters, nothing = len(centers), ROUNDING * scatters.max()
     objective: list[float] = []
     for _ in range(max_iter):
@@ -289,52 +367,3 @@ def settle(
             return COPFit(moved, centers, np.array(objective), converged=True)
         labels = moved
     return COPFit(labels, centers, np.array(objective), converged=False)
-
-
-def raise_contradiction(constraints: Constraints) -> None:
-    """A cannot-link whose rows a path of must-links joins: the first, with its path."""
-    components = constraints.closure().components[constraints.cannot_link]
-    inside = components[:, 0] == components[:, 1]
-    if not inside.any():
-        return
-    first = constraints.positions("cannot_link")[np.flatnonzero(inside)[0]]
-    conflict = next(clash for clash in constraints.conflicts() if clash.answer == first)
-    n_more = int(inside.sum()) - 1
-    more = f" {n_more} more cannot-links are contradicted, too." if n_more else ""
-    raise InconsistentConstraints(
-        f"{conflict.message}{more} Drop one of them, or use PCKMeans, which may violate pairs.",
-        witness=(conflict.answer, *conflict.witness),
-    )
-
-
-def raise_clique(constraints: Constraints, groups: np.ndarray, n_clusters: int) -> None:
-    """More groups of rows than clusters, each kept apart from every other: no labels can do it."""
-    if not len(groups):
-        return
-    names = ", ".join(
-        constraints.row_name(int(np.flatnonzero(constraints.closure().components == group)[0]))
-        for group in groups
-    )
-    raise InconsistentConstraints(
-        f"Rows {names} are all kept apart from each other: that takes {len(groups)} clusters, and "
-        f"n_clusters={n_clusters}. Raise n_clusters, drop one of their cannot-links, or use "
-        "PCKMeans, which may violate pairs.",
-        witness=answers_among(constraints, groups),
-    )
-
-
-def raise_exhausted(constraints: Constraints, groups: np.ndarray, n_clusters: int) -> None:
-    """The search tried everything: no labels keep the cannot-links among these groups."""
-    raise InconsistentConstraints(
-        f"The cannot-links among {len(groups)} groups of rows need more than "
-        f"n_clusters={n_clusters} clusters: every assignment was tried. Raise n_clusters, or use "
-        "PCKMeans, which may violate pairs.",
-        witness=answers_among(constraints, groups),
-    )
-
-
-def answers_among(constraints: Constraints, groups: np.ndarray) -> tuple[int, ...]:
-    """Positions of the pairs inside and between must-linked groups."""
-    pairs, _ = constraints.signed_pairs()
-    among = np.isin(constraints.closure().components[pairs], groups).all(axis=1)
-    return tuple(constraints.positions("must_link", "cannot_link")[among].tolist())

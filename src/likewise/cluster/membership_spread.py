@@ -30,6 +30,7 @@ STRENGTH = 2.0  # of spread pairs relative to W; with 200 pairs on seven sets AR
 CLUSTER_ALPHA = 0.5  # a row that has a cluster is mostly its own evidence
 CORE_ROWS = 2000  # that clusters from pairs are found on: A is dense
 ROUNDING = 100  # times tol: what a walk that is solved for is surely above
+EVENNESS = 0.75  # 0: groups as large as they come out; 1: groups of equal size
 MAX_ITER = 1000  # at alpha = .98 about 130 iterations reach 1e-12
 
 
@@ -154,6 +155,40 @@ def spread_memberships(
     Y = one_hot(groups, n_groups)
     S, _ = normalized_adjacency(W)
     return spread_over(S, Y / np.maximum(Y.sum(axis=0), 1), alpha=alpha, tol=tol).memberships
+
+
+def interpolate_groups(
+    S: csr_array, groups: np.ndarray, n_groups: int, *, alpha: float, tol: float, noise: float
+) -> np.ndarray:
+    """Memberships (n, k) over a graph from known groups (n,), -1 for unknown; 0 if not reached.
+
+    Beside `spread_memberships`, for known rows that were chosen where groups meet: a known row
+    holds its own surroundings, and several side by side say little more than one.
+
+        F = inv(I - alpha S + D / noise) Y / noise,    D = 1 for known rows, Y their groups
+
+    This is the mean of a Gaussian field with covariance K = inv(I - alpha S), seen with variance
+    `noise` at the known rows: K_:A inv(K_AA + noise I) Y_A. Columns are then divided by a power of
+    their share of all rows, since groups with few known rows would otherwise come out too small.
+    """
+    Y = one_hot(groups, n_groups)
+    scales = np.where(groups >= 0, 1 / np.sqrt(1 + 1 / noise), 1.0)[:, None]  # of the diagonal
+    weights = np.where(groups >= 0, 1 / noise, 0.0)[:, None]
+
+    def multiply(V: np.ndarray) -> np.ndarray:
+        F = scales * V
+        return scales * (F - alpha * (S @ F) + weights * F)
+
+    solved = solve_columns(multiply, scales * Y / noise, tol=tol, max_iter=MAX_ITER)
+    memberships = share_walks(S, scales * solved.X, alpha=alpha, tol=tol)
+    return even_out(memberships, memberships.mean(axis=0))
+
+
+def even_out(memberships: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Memberships (n, k) over a power of the shares (k,) that groups have of all rows; 0 stay 0."""
+    evened = memberships / np.where(shares > 0, shares, 1.0) ** EVENNESS
+    totals = evened.sum(axis=1, keepdims=True)
+    return np.divide(evened, totals, out=np.zeros_like(evened), where=totals > 0)
 
 
 def cluster_by_pairs(

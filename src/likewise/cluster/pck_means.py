@@ -9,8 +9,10 @@ Reference: basu2004. We differ from it in the unit of the price, half the mean s
 the rows to their mean, so that clusters do not depend on the unit of the data (``relative=False``
 is the paper's); in also moving must-linked groups as a whole, since moving one row at a time gets
 stuck; in pairs counted as given, without those that they imply; and in starts (center_starts.py).
+With sizes or exclusive groups, which hold, labels are assigned under these rules (assignment.py).
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -18,15 +20,20 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_scalar
 
+from likewise.cluster.assignment import Rules
 from likewise.cluster.center_starts import starting_centers
 from likewise.cluster.clusterer_checks import (
     check_choice,
     check_kmeans_settings,
     order_clusters,
     predict_nearest,
+    size_bounds,
     warn_conflicts,
     warn_outcome,
 )
+from likewise.cluster.infeasible import raise_large_exclusive
+from likewise.cluster.linked_groups import Ties
+from likewise.cluster.ruled_kmeans import NoLabels, WeightedGroups, fit_by_rules
 from likewise.cluster.soft_pairs import (
     Moves,
     prepare_moves,
@@ -34,7 +41,12 @@ from likewise.cluster.soft_pairs import (
     sweep,
     violated,
 )
-from likewise.constraints import check_constraints, fit_and_label, warn_unused
+from likewise.constraints import (
+    InconsistentConstraints,
+    check_constraints,
+    fit_and_label,
+    warn_unused,
+)
 from likewise.numerics.partitions import cluster_means
 from likewise.numerics.rows import validate_rows
 from likewise.numerics.threads import one_thread_if_small
@@ -59,6 +71,8 @@ class PCKMeans(ClusterMixin, BaseEstimator):
     init : "k-means++" or array-like of shape (n_clusters, n_features), default="k-means++"
         The centers of a single start; or "k-means++" for ``n_init`` starts, the first made of
         must-linked groups, the others by k-means++.
+    min_size, max_size : int or array-like of shape (n_clusters,), default=None
+        Rows of a cluster, at least and at most; they always hold, and so do exclusive groups.
     n_init : int, default=5
         Starts; the one with the least objective is kept. Raising it finds better clusters and takes
         longer.
@@ -113,6 +127,8 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         C=0.5,
         relative=True,
         init="k-means++",
+        min_size=None,
+        max_size=None,
         n_init=5,
         max_iter=300,
         tol=1e-4,
@@ -122,6 +138,8 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         self.C = C
         self.relative = relative
         self.init = init
+        self.min_size = min_size
+        self.max_size = max_size
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -147,7 +165,10 @@ class PCKMeans(ClusterMixin, BaseEstimator):
         if isinstance(self.init, str):
             check_choice("init", self.init, ("k-means++",))
         check_scalar(self.C, "C", (int, float, np.number), min_val=0)
-        self.n_answers_used_ = warn_unused(self, constraints, used=("must_link", "cannot_link"))
+        lower, upper = size_bounds(self.min_size, self.max_size, self.n_clusters, len(X))
+        used = ("must_link", "cannot_link", "exclusive")
+        self.n_answers_used_ = warn_unused(self, constraints, used=used)
+        raise_large_exclusive(constraints, self.n_clusters)
         self.conflicts_ = warn_conflicts(self, constraints)
 
         center = X.mean(axis=0, dtype=np.float64)
@@ -170,6 +191,13 @@ class PCKMeans(ClusterMixin, BaseEstimator):
             )
         else:
             starts = iter([self._given_centers(X.shape[1]) - center])
+        is_ruled = bool((lower > 0).any() or (upper < len(X)).any() or constraints.exclusive)
+        if is_ruled:
+            soft = Ties(pairs[:0], constraints.exclusive, pairs, sign > 0, 2 * price)
+            rules = Rules(np.ones(len(X), dtype=np.int64), lower, upper, soft)
+            best = fit_soft_by_rules(rows, rules, starts, max_iter=self.max_iter, tol=self.tol)
+            self._store(X, center, best, moves, positions, best.labels, np.arange(self.n_clusters))
+            return self
         fits = (
             fit_labels_and_centers(
                 rows, moves, price, centers, max_iter=self.max_iter, tol=self.tol
@@ -177,18 +205,23 @@ class PCKMeans(ClusterMixin, BaseEstimator):
             for centers in starts
         )
         best = min(fits, key=lambda fitted: fitted.objective[-1])
-        self.labels_, order = order_clusters(best.labels, self.n_clusters)
+        labels, order = order_clusters(best.labels, self.n_clusters)
+        self._store(X, center, best, moves, positions, labels, order)
+        return self
+
+    fit_predict = fit_and_label
+
+    predict = predict_nearest
+
+    def _store(self, X, center, best: "PCKFit", moves: Moves, positions, labels, order) -> None:
+        """What was found, with labels by the clusters in the given order."""
+        self.labels_ = labels
         self.cluster_centers_ = center + best.centers[order]
         self.inertia_ = float(((X - self.cluster_centers_[self.labels_]) ** 2).sum())
         self.objective_ = best.objective
         self.violated_ = positions[violated(best.labels, moves)]
         self.n_iter_ = len(best.objective)
         warn_outcome(self, self.labels_, best.converged)
-        return self
-
-    fit_predict = fit_and_label
-
-    predict = predict_nearest
 
     def _given_centers(self, n_features: int) -> np.ndarray:
         centers = check_array(self.init, dtype=np.float64, input_name="init")
@@ -241,3 +274,23 @@ def fit_labels_and_centers(
         if gain <= tol * abs(objective[-1]):
             return PCKFit(labels, centers, np.array(objective), converged=True)
     return PCKFit(labels, centers, np.array(objective), converged=False)
+
+
+def fit_soft_by_rules(
+    rows: np.ndarray,  # (n, d), around 0
+    rules: Rules,  # with the pairs as soft ones, at twice their price: costs here are not halved
+    starts: Iterable[np.ndarray],
+    *,
+    max_iter: int,
+    tol: float,
+) -> PCKFit:
+    """The same objective among labels that keep sizes and exclusive groups."""
+    groups = WeightedGroups(rows, np.ones(len(rows)), (rows**2).sum(axis=1))
+    try:
+        best = fit_by_rules(groups, rules, starts, max_iter=max_iter, tol=tol)
+    except NoLabels:
+        raise InconsistentConstraints(
+            "No clusters that keep the sizes and the exclusive groups were found. Widen min_size "
+            "and max_size, or raise n_clusters."
+        ) from None
+    return PCKFit(best.labels, best.centers, best.objective / 2, best.converged)

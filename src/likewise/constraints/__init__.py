@@ -7,10 +7,11 @@ from likewise.constraints.check import (
     refuse_answers_as_y,
     warn_unused,
 )
-from likewise.constraints.closure import Closure
+from likewise.constraints.closure import Closure, link_graph
 from likewise.constraints.conflicts import Conflict, Conflicts, InconsistentConstraints
 from likewise.constraints.constraints import Constraints
 from likewise.constraints.labels import check_all_labelled
+from likewise.constraints.other_tools import read_dedupe_training, read_splink_labels
 from likewise.constraints.quality import coherence, informativeness
 from likewise.constraints.splitting import Split
 from likewise.constraints.table import Answer
@@ -29,6 +30,9 @@ __all__ = [
     "coherence",
     "fit_and_label",
     "informativeness",
+    "link_graph",
+    "read_dedupe_training",
+    "read_splink_labels",
     "refuse_answers_as_y",
     "warn_unused",
 ]

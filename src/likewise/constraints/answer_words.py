@@ -23,6 +23,8 @@ KIND_OF_WORD = {
     **{kind: kind for kind in KINDS},
     **{word: kind for kind, words in WORDS.items() for word in words.split()},
 }
+EXCLUSIVE = "exclusive"  # a rule and no answer: exclusive_groups.py
+EXCLUSIVE_WORDS = (EXCLUSIVE, "at_most_one", "one_per_cluster")
 LABEL_COLUMNS = ("label", "class", "group", "category", "target", "cluster")
 ROW_COLUMNS = ("id", "row", "a", "index", "name")
 
@@ -32,11 +34,17 @@ def kind_of(word: Any) -> str | None:
     return KIND_OF_WORD.get(_plain(word)) if isinstance(word, str) else None
 
 
+def is_exclusive(word: Any) -> bool:
+    """Whether a line says that no two of its rows may be in one cluster."""
+    return isinstance(word, str) and _plain(word) in EXCLUSIVE_WORDS
+
+
 def explain_kind(word: Any) -> str:
     """What is wrong with a word for a kind, and what it may have meant."""
-    near = nearest_name(_plain(word), KIND_OF_WORD) if isinstance(word, str) else None
-    meant = f". Did you mean {KIND_OF_WORD[near]!r}?" if near else ""
-    return f"kind {word!r} is not one of {', '.join(WORDS)}{meant}"
+    known = {**KIND_OF_WORD, EXCLUSIVE: EXCLUSIVE}
+    near = nearest_name(_plain(word), known) if isinstance(word, str) else None
+    meant = f". Did you mean {known[near]!r}?" if near else ""
+    return f"kind {word!r} is not one of {', '.join((*WORDS, EXCLUSIVE))}{meant}"
 
 
 def standard_columns(columns: dict[str, list]) -> dict[str, list]:

@@ -105,11 +105,19 @@ def warn_unused(estimator, constraints: Constraints, *, used: tuple[str, ...]) -
     unused = [
         f"{counts[kind]} {kind}" for kind in KINDS if counts[kind] and kind not in (*used, *never)
     ]
-    if unused:
+    if constraints.exclusive and "exclusive" not in used:
         warnings.warn(
-            f"{type(estimator).__name__} cannot use {' and '.join(unused)} answers: "
-            f"it learns from {', '.join(used)}.",
+            f"{type(estimator).__name__} cannot keep {len(constraints.exclusive)} exclusive "
+            "groups: its clusters may hold several rows of one. COPKMeans keeps them.",
             UserWarning,
             stacklevel=3,
         )
-    return int(np.count_nonzero(constraints.weights[constraints.positions(*used)] > 0))
+    if unused:
+        warnings.warn(
+            f"{type(estimator).__name__} cannot use {' and '.join(unused)} answers: "
+            f"it learns from {', '.join(kind for kind in used if kind in KINDS)}.",
+            UserWarning,
+            stacklevel=3,
+        )
+    kinds = [kind for kind in used if kind in KINDS]
+    return int(np.count_nonzero(constraints.weights[constraints.positions(*kinds)] > 0))

@@ -3,16 +3,21 @@
     same:   the connected components of the must-links
     apart:  two components with a cannot-link between any of their members
 
+    apart as well: the components of the rows of one exclusive group (exclusive_groups.py)
+
 Kept as components and cannot-links between components, because a component of s rows stands for
 s (s - 1) / 2 pairs: a chain of a million must-links would be half a trillion of them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
+
+from likewise.constraints.exclusive_groups import component_sets
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +34,14 @@ class Closure:
         Pairs of components kept apart, each once, smaller number first, sorted. A cannot-link
         inside one component contradicts the must-links: it is left out here and found by
         ``Constraints.conflicts()``.
+    exclusive : tuple of ndarray
+        Sets of components, ascending, no two of a set in one cluster: one per exclusive group.
     """
 
     components: np.ndarray
     n_components: int
     cannot_link: np.ndarray
+    exclusive: tuple[np.ndarray, ...] = ()
 
     @cached_property
     def sizes(self) -> np.ndarray:
@@ -51,8 +59,29 @@ class Closure:
         """
         ends = self.components[np.asarray(pairs, dtype=np.int64).reshape(-1, 2)]
         codes = pair_codes(ends, self.n_components)
-        apart = np.isin(codes, self._apart_codes)
+        apart = np.isin(codes, self._apart_codes) | self._share_group(ends)
         return np.where(ends[:, 0] == ends[:, 1], 1, -apart.astype(np.int8)).astype(np.int8)
+
+    def _share_group(self, ends: np.ndarray) -> np.ndarray:
+        """Which pairs of components (m, 2) are in one exclusive group."""
+        if not self.exclusive:
+            return np.zeros(len(ends), dtype=bool)
+        members = np.concatenate(self.exclusive)
+        groups = np.repeat(np.arange(len(self.exclusive)), [len(s) for s in self.exclusive])
+        shape = (self.n_components, len(self.exclusive))
+        table = coo_array((np.ones(len(members)), (members, groups)), shape=shape).tocsr()
+        shared = table[ends[:, 0]].multiply(table[ends[:, 1]])
+        return np.asarray(shared.sum(axis=1)).ravel() > 0
+
+    def apart_pairs(self) -> np.ndarray:
+        """Pairs of components kept apart, each once, exclusive groups written out, (n_apart, 2).
+
+        Quadratic in the size of a group.
+        """
+        if not self.exclusive:
+            return self.cannot_link
+        sets = [s[np.stack(np.triu_indices(len(s), 1), axis=1)] for s in self.exclusive]
+        return np.unique(np.concatenate([self.cannot_link, *sets]), axis=0)
 
     def must_link_pairs(self) -> np.ndarray:
         """Every implied must-link, (n_pairs, 2): quadratic in the size of a component."""
@@ -69,7 +98,7 @@ class Closure:
         members = self._members()
         blocks = [
             np.stack(np.meshgrid(members[a], members[b], indexing="ij"), axis=-1).reshape(-1, 2)
-            for a, b in self.cannot_link
+            for a, b in self.apart_pairs()
         ]
         return np.concatenate(blocks) if blocks else np.empty((0, 2), dtype=np.int64)
 
@@ -78,7 +107,12 @@ class Closure:
         return np.split(by_component, np.cumsum(self.sizes)[:-1])
 
 
-def close(must_link: np.ndarray, cannot_link: np.ndarray, n_samples: int) -> Closure:
+def close(
+    must_link: np.ndarray,
+    cannot_link: np.ndarray,
+    n_samples: int,
+    exclusive: Sequence[np.ndarray] = (),
+) -> Closure:
     """Components of the must-links, and cannot-links between them: linear time, no recursion."""
     n_components, components = connected_components(link_graph(must_link, n_samples), False)
     components = components.astype(np.int64)
@@ -88,7 +122,8 @@ def close(must_link: np.ndarray, cannot_link: np.ndarray, n_samples: int) -> Clo
     apart = np.stack([codes // n_components, codes % n_components], axis=1)
     for array in (components, apart):
         array.flags.writeable = False
-    return Closure(components, int(n_components), apart)
+    sets = component_sets(exclusive, components) if exclusive else ()
+    return Closure(components, int(n_components), apart, sets)
 
 
 def link_graph(pairs: np.ndarray, n_samples: int) -> coo_array:

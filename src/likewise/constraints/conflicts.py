@@ -6,13 +6,15 @@ Triples:  an answer about three rows says that one distance is smaller than anot
           edges both ways. Pairs known to be together lie below those known to be apart. An
           inequality is contradicted when a path leads back from its larger side to its smaller.
 
+Rules:    a path of must-links that joins two rows of one exclusive group contradicts the group.
+
 Finding them takes one pass of connected components, so a million answers take seconds; a witness
 is computed when it is first used. Nothing here raises: a contradiction is data.
 """
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -77,16 +79,22 @@ class Conflicts(Sequence):
 
     ``len`` counts them, ``answers`` has their positions, indexing and iterating give each as a
     ``Conflict``. A cannot-link is listed once for itself; of contradictory triples each is listed
-    with the shortest cycle through it, so two such triples appear twice, once from each side.
+    with the shortest cycle through it, so two such triples appear twice, once from each side. After
+    the answers that contradict each other come the must-links that contradict an exclusive group.
     """
 
     def __init__(self, constraints, closure: Closure):
         self._constraints = constraints
         self._links = _MustLinks(constraints, closure)
-        self._order = _DistanceOrder(constraints, closure)
+        # Exclusive groups say nothing about distances.
+        self._order = _DistanceOrder(constraints, replace(closure, exclusive=()))
         clashing_pairs = self._links.contradicted()
-        self.answers = np.union1d(clashing_pairs, self._order.contradicted())
-        self._is_pair = np.isin(self.answers, clashing_pairs)
+        answers = np.union1d(clashing_pairs, self._order.contradicted()).astype(np.int64)
+        self._is_pair = np.isin(answers, clashing_pairs)
+        self._joined = joined_in_groups(constraints.exclusive, closure.components)
+        self.n_against_groups = len(self._joined)
+        firsts = [self._links.why_together(i, j)[0] for _, i, j in self._joined]
+        self.answers = np.concatenate([answers, np.array(firsts, dtype=np.int64)])
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -95,6 +103,9 @@ class Conflicts(Sequence):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         answer = int(self.answers[index])
+        index = range(len(self))[index]
+        if index >= len(self._is_pair):
+            return self._against_group(*self._joined[index - len(self._is_pair)])
         if self._is_pair[index]:
             path = self._links.path(*self._constraints.points_of(answer))
             witness = self._links.answers_along(path)
@@ -108,8 +119,30 @@ class Conflicts(Sequence):
             message = f"{self._constraints.describe(answer)} contradicts {others}."
         return Conflict(answer, witness, message)
 
+    def _against_group(self, group: int, i: int, j: int) -> Conflict:
+        path = self._links.path(i, j)
+        answer, *others = self._links.answers_along(path)
+        trail = "-".join(self._constraints.row_name(row) for row in path)
+        names = " and ".join(self._constraints.row_name(row) for row in (i, j))
+        message = (
+            f"exclusive[{group}] keeps {names} apart, but the must-link path {trail} joins them."
+        )
+        return Conflict(answer, tuple(others), message)
+
     def __repr__(self) -> str:
         return f"<{len(self)} conflicts>"
+
+
+def joined_in_groups(groups, components: np.ndarray) -> list[tuple[int, int, int]]:
+    """An exclusive group and two of its rows that must-links join: one for each such component."""
+    joined = []
+    for number, rows in enumerate(groups):
+        own = components[rows]
+        names, first, counts = np.unique(own, return_index=True, return_counts=True)
+        for name, at in zip(names[counts > 1], first[counts > 1]):
+            second = rows[np.flatnonzero(own == name)[1]]
+            joined.append((number, int(rows[at]), int(second)))
+    return joined
 
 
 class _MustLinks:

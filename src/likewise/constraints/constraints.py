@@ -11,7 +11,8 @@ One answer is a kind and the rows it refers to:
                               from it, but it says something about people and rows
 
 Answers keep the order they came in, repeats included: they are votes. The table knows how many rows
-X has and nothing else about it. It has no length, shape or array form on purpose: scikit-learn's
+X has and nothing else about it. Beside the answers there may be exclusive groups, rules about
+clusters (exclusive_groups.py). It has no length, shape or array form on purpose: scikit-learn's
 cross-validation would slice such a thing by rows (docs/decisions/0001).
 """
 
@@ -21,12 +22,21 @@ from pathlib import Path
 
 import numpy as np
 
-from likewise.constraints import answer_words, io, label_draws, labels, splitting, table_checks
+from likewise.constraints import (
+    answer_words,
+    exclusive_groups,
+    io,
+    label_draws,
+    labels,
+    splitting,
+    table_checks,
+)
 from likewise.constraints import table as tables
 from likewise.constraints.closure import Closure, close
 from likewise.constraints.conflicts import Conflicts
 from likewise.constraints.splitting import Split
 from likewise.constraints.table import KINDS, N_PAIR_KINDS, NO_ROW, Answer, AnswerTable
+from likewise.files.html_table import html_table
 
 
 class Constraints:
@@ -62,6 +72,9 @@ class Constraints:
         not independent: ``split`` keeps them together.
     seconds : array-like of shape (n_answers,), default=None
         How long that look took; NaN where unknown.
+    exclusive : list of lists of rows, default=None
+        Groups of rows no two of which may be in one cluster, such as the records of one source:
+        rules about clusters and no answers. Clusterers that cannot keep them say so.
     ids : array-like of shape (n_samples,), default=None
         A name for each row, used in files, frames and messages, and to name rows in answers.
 
@@ -78,11 +91,12 @@ class Constraints:
     cannot_link[1] = (0, 2) contradicts the must-link path 0-1-2.
     """
 
-    __slots__ = ("_conflicts", "_table", "ids", "n_samples")
+    __slots__ = ("_conflicts", "_table", "exclusive", "ids", "n_samples")
     __hash__ = None  # type: ignore[assignment]
 
     n_samples: int
     ids: np.ndarray | None
+    exclusive: tuple[np.ndarray, ...]  # row numbers, ascending; each group once
     _table: AnswerTable
     _conflicts: Conflicts | None  # found when asked for, once: all else is frozen
 
@@ -101,6 +115,7 @@ class Constraints:
         asked_at=None,
         screens=None,
         seconds=None,
+        exclusive=None,
         ids=None,
     ):
         ids = table_checks.check_ids(ids, None)
@@ -117,21 +132,35 @@ class Constraints:
             screens=screens,
             seconds=seconds,
         )
-        self._freeze(n_samples, table, ids)
+        groups = exclusive_groups.check_groups(exclusive, n_samples, ids)
+        self._freeze(n_samples, table, ids, groups)
 
-    def _freeze(self, n_samples: int, table: AnswerTable, ids: np.ndarray | None) -> None:
+    def _freeze(
+        self,
+        n_samples: int,
+        table: AnswerTable,
+        ids: np.ndarray | None,
+        exclusive: exclusive_groups.Groups,
+    ) -> None:
         for array in (*table, ids):
             if array is not None:
                 array.flags.writeable = False
-        slots = {"n_samples": n_samples, "_table": table, "ids": ids, "_conflicts": None}
+        slots = {"n_samples": n_samples, "_table": table, "ids": ids, "exclusive": exclusive}
         for slot, value in slots.items():
             object.__setattr__(self, slot, value)
+        object.__setattr__(self, "_conflicts", None)
 
     @classmethod
-    def _of(cls, n_samples: int, table: AnswerTable, ids: np.ndarray | None) -> "Constraints":
+    def _of(
+        cls,
+        n_samples: int,
+        table: AnswerTable,
+        ids: np.ndarray | None,
+        exclusive: exclusive_groups.Groups = (),
+    ) -> "Constraints":
         """A table already checked, without checking it again."""
         constraints = cls.__new__(cls)
-        constraints._freeze(n_samples, table, ids)
+        constraints._freeze(n_samples, table, ids, exclusive)
         return constraints
 
     def __setattr__(self, name, value):
@@ -141,20 +170,33 @@ class Constraints:
         raise AttributeError(f"Constraints are frozen: {name} cannot be deleted.")
 
     def __reduce__(self):
-        return _rebuild, (self.n_samples, tuple(self._table), self.ids)
+        return _rebuild, (self.n_samples, tuple(self._table), self.ids, self.exclusive)
 
     def __eq__(self, other):
         if not isinstance(other, Constraints):
             return NotImplemented
         pairs = zip((*self._table, self.ids), (*other._table, other.ids))
-        return self.n_samples == other.n_samples and all(
-            tables.equal_arrays(a, b) for a, b in pairs
+        return (
+            self.n_samples == other.n_samples
+            and all(tables.equal_arrays(a, b) for a, b in pairs)
+            and exclusive_groups.equal_groups(self.exclusive, other.exclusive)
         )
 
     def __repr__(self) -> str:
         counts = np.bincount(self._table.codes, minlength=len(KINDS))
         described = ", ".join(f"{count} {kind}" for kind, count in zip(KINDS, counts) if count)
+        if self.exclusive:
+            n_groups = f"{len(self.exclusive)} exclusive group{'s'[: len(self.exclusive) > 1]}"
+            described = f"{described}, {n_groups}" if described else n_groups
         return f"<Constraints on {self.n_samples} rows: {described or 'no answers'}>"
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks: how many answers of each kind."""
+        counts = np.bincount(self._table.codes, minlength=len(KINDS))
+        rows = [(kind, int(count)) for kind, count in zip(KINDS, counts) if count]
+        rows += [("exclusive groups", len(self.exclusive))] if self.exclusive else []
+        title = f"{self.n_answers} answers about {self.n_samples} rows"
+        return html_table(title, rows, ("kind", "answers"))
 
     def __add__(self, other: "Constraints") -> "Constraints":
         """All answers of both, repeats kept: they are votes."""
@@ -172,7 +214,9 @@ class Constraints:
         ):
             raise ValueError("Constraints whose rows have different ids cannot be added.")
         table = tables.concatenate(self._table, other._table)
-        return self._of(self.n_samples, table, self.ids if self.ids is not None else other.ids)
+        ids = self.ids if self.ids is not None else other.ids
+        groups = exclusive_groups.in_order((*self.exclusive, *other.exclusive))
+        return self._of(self.n_samples, table, ids, groups)
 
     # The answers
 
@@ -296,7 +340,7 @@ class Constraints:
 
     def closure(self) -> Closure:
         """What the pairs imply, as components and cannot-links between components."""
-        return close(self.must_link, self.cannot_link, self.n_samples)
+        return close(self.must_link, self.cannot_link, self.n_samples, self.exclusive)
 
     def conflicts(self) -> Conflicts:
         """Every contradiction, each with the answers that prove it. Never raises."""
@@ -309,15 +353,20 @@ class Constraints:
     # Subsets
 
     def subset(self, mask) -> "Constraints":
-        """The answers that a mask or an array of positions picks, in that order."""
+        """The answers that a mask or an array of positions picks, in that order.
+
+        Exclusive groups are no answers: all of them stay.
+        """
         picked = table_checks.as_picked("mask", mask, self.n_answers, "answers")
-        return self._of(self.n_samples, tables.take(self._table, picked), self.ids)
+        table = tables.take(self._table, picked)
+        return self._of(self.n_samples, table, self.ids, self.exclusive)
 
     def restrict(self, rows) -> "Constraints":
         """The answers about these rows alone, a mask or row numbers, renumbered to X[rows]."""
         rows = table_checks.as_picked("rows", rows, self.n_samples, "rows")
         table = tables.renumber(self._table, rows, self.n_samples)
-        return self._of(len(rows), table, None if self.ids is None else self.ids[rows])
+        groups = exclusive_groups.renumber_groups(self.exclusive, rows, self.n_samples)
+        return self._of(len(rows), table, None if self.ids is None else self.ids[rows], groups)
 
     def with_rows(self, n_samples: int, ids=None) -> "Constraints":
         """The same answers about a longer X, whose first rows are those of this one."""
@@ -327,7 +376,12 @@ class Constraints:
                 f"with_rows({n_samples}) is fewer than {self.n_samples}. Use restrict()."
             )
         new_ids = table_checks.extend_ids(self.ids, ids, self.n_samples, n_samples)
-        return self._of(n_samples, self._table, new_ids)
+        return self._of(n_samples, self._table, new_ids, self.exclusive)
+
+    def with_exclusive(self, groups) -> "Constraints":
+        """The same answers, with these exclusive groups instead of those there are."""
+        groups = exclusive_groups.check_groups(groups, self.n_samples, self.ids)
+        return self._of(self.n_samples, self._table, self.ids, groups)
 
     def split(self, train_share: float = 0.8, *, random_state=None) -> Split:
         """Answers to fit, and answers to judge by that the first do not imply.
@@ -466,7 +520,7 @@ class Constraints:
 
     def to_frame(self, backend: io.Backend = "pandas"):
         """The answers as a dataframe; ``backend`` is "pandas", "polars" or "pyarrow"."""
-        return io.write_frame(tables.to_columns(self._table, self.ids), backend)
+        return io.write_frame(self._columns(), backend)
 
     @classmethod
     def read(cls, path, *, n_samples: int | None = None, ids=None) -> "Constraints":
@@ -480,7 +534,11 @@ class Constraints:
 
     def write(self, path) -> None:
         """Write an answer file, by id when the rows have ids; its extension gives the format."""
-        io.write_columns(tables.to_columns(self._table, self.ids), path)
+        io.write_columns(self._columns(), path)
+
+    def _columns(self) -> dict[str, list]:
+        columns = tables.to_columns(self._table, self.ids)
+        return exclusive_groups.add_lines(columns, self.exclusive, self.ids)
 
     @classmethod
     def _from_columns(cls, columns, place, source, n_samples, ids) -> "Constraints":
@@ -498,8 +556,12 @@ class Constraints:
                 UserWarning,
                 stacklevel=3,
             )
-        return cls._of(n_samples, table_checks.from_columns(columns, n_samples, ids, place), ids)
+        columns, place, groups = exclusive_groups.take_lines(columns, n_samples, ids, place)
+        table = table_checks.from_columns(columns, n_samples, ids, place)
+        return cls._of(n_samples, table, ids, groups)
 
 
-def _rebuild(n_samples, columns, ids) -> Constraints:
-    return Constraints._of(n_samples, AnswerTable(*columns), ids)
+def _rebuild(n_samples, columns, ids, exclusive=()) -> Constraints:
+    for rows in exclusive:
+        rows.flags.writeable = False
+    return Constraints._of(n_samples, AnswerTable(*columns), ids, tuple(exclusive))

@@ -10,12 +10,14 @@ from likewise.evaluation.agreement import (
     pair_f1_score,
     separation_score,
 )
+from likewise.evaluation.bound_clusterer import BoundClusterer
 from likewise.evaluation.held_out import (
     answer_credits,
     beats,
     held_out_accuracy,
     is_judgeable,
     mean_and_error,
+    share_below,
 )
 from likewise.evaluation.percent import percent
 from likewise.evaluation.satisfaction import (
@@ -43,6 +45,7 @@ from likewise.evaluation.violations import violated_by_bounds, violated_on_avera
 __all__ = [
     "MIN_HELD_OUT",
     "AnswerSearchCV",
+    "BoundClusterer",
     "Rule",
     "Satisfaction",
     "Selected",
@@ -66,6 +69,7 @@ __all__ = [
     "satisfied_answers",
     "select",
     "separation_score",
+    "share_below",
     "step_while_cheaper",
     "violated_answers",
     "violated_by_bounds",

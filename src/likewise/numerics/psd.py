@@ -6,7 +6,7 @@ K+ is the positive semi-definite matrix nearest to K in Frobenius norm. An SVD w
 negative eigenvalues positive without a word, so this is always an `eigh`. What was negative is
 measured, never hidden.
 Reference: amid2015, algorithm 1. We differ from it in cutting by share of the trace: its Frobenius
-rule keeps 12 directions where the authors' code keeps 465.
+rule, meant for an incomplete Cholesky, keeps 12 eigenvectors where the authors' code keeps 465.
 """
 
 from typing import Literal, NamedTuple
