@@ -26,7 +26,7 @@ from likewise.cluster import GraphPropagation
 from likewise.constraints import Constraints
 from likewise.datasets import Dataset, fetch, labelled_sets, load_digits
 from likewise.evaluation import free_row_score
-from likewise.guided import GuidedClustering, fit_scaler
+from likewise.guided import GuidedClustering, fit_preparation
 from likewise.kernel_learning import fit_start
 from likewise.metric_learning import ITML
 
@@ -246,8 +246,7 @@ def guided(X: np.ndarray, y: np.ndarray, told: Constraints | None, seed: int) ->
 
 def scaled(X: np.ndarray) -> np.ndarray:
     """The features as GuidedClustering takes them, for a fair comparison."""
-    scaler, _ = fit_scaler(X, "auto")
-    return X if scaler is None else scaler.transform(X)
+    return fit_preparation(X).map.transform(X)
 
 
 def kmeans(X: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:

@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from likewise import ITML, Constraints, GuidedClustering, load_model, save_model
 from likewise.datasets import load_digits, load_iris, load_wine
 from likewise.evaluation import beats, free_row_score, mean_and_error
-from likewise.guided import fit_scaler, spaces
+from likewise.guided import spaces
 from likewise.guided.spaces import (
     AS_THEY_ARE,
     beats_the_features,
@@ -181,18 +181,6 @@ def test_random_pairs_suggest_the_number_of_clusters(seed):
     model = GuidedClustering(random_state=seed).fit(X, constraints=answers)
     assert model.n_clusters_ in (4, 5, 6)
     assert "150 pairs suggest" in model.report_.why_n_clusters
-
-
-def test_features_of_very_different_size_are_standardized_and_equal_ones_are_not():
-    rng = np.random.default_rng(0)
-    assert fit_scaler(rng.normal(size=(50, 8)), "auto")[0] is None
-    loud, why = fit_scaler(rng.normal(size=(50, 8)) * [1000, *[1] * 7], "auto")
-    assert loud is not None
-    assert "1 of 8" in why
-    many = rng.normal(size=(50, 80)) * [*[100] * 15, *[1] * 65]  # a fifth, but not a few
-    assert fit_scaler(many, "auto")[0] is None
-    assert fit_scaler(np.ones((5, 2)), "auto")[0] is None
-    assert fit_scaler(rng.normal(size=(50, 8)), "standardize")[0] is not None
 
 
 def test_scaling_makes_units_not_matter(seed):

@@ -51,7 +51,10 @@ def test_labels_of_some_rows_name_groups_and_pairs_at_random_do_not():
     labels = Constraints.from_partial_labels([0, 0, -1, 1, -1, 2])
     assert_array_equal(groups_of(labels, 3), [0, 0, -1, 1, -1, 2])
     assert_array_equal(groups_of(labels, "auto"), [0, 0, -1, 1, -1, 2])
-    assert groups_of(labels, 4) is None  # a cluster that no answer names
+    assert_array_equal(groups_of(labels, 4), [0, 0, -1, 1, -1, 2])  # one that no answer names
+    assert groups_of(labels, 2) is None  # more groups than clusters
+    one_row_each = Constraints.from_partial_labels([0, -1, -1, 1, -1, 2])
+    assert groups_of(one_row_each, 4) is None
     assert groups_of(labels, 2) is None
     unrelated = Constraints(6, must_link=[(0, 1), (2, 3)], cannot_link=[(0, 5)])
     assert groups_of(unrelated, 3) is None

@@ -37,7 +37,7 @@ def test_a_table_of_mixed_columns_is_clustered_as_it_is():
     model = fitted()
     assert adjusted_rand_score(Y, model.labels_) > 0.8
     assert isinstance(model.features_, TableFeatures)
-    assert not model.report_.is_standardized
+    assert model.report_.preparation == "none"
     assert model.report_.why_prepared == "4 of 5 columns used, each with the same weight"
     assert "customer_id: left out, it names rows" in str(model.report_)
 
@@ -113,7 +113,7 @@ def test_names_in_the_place_of_a_transformer_are_an_error_with_the_way_out():
 
 
 def test_standardizing_a_table_is_done_when_asked_for():
-    assert fitted(preparation="standardize").report_.is_standardized
+    assert fitted(preparation="standardize").report_.preparation == "standardize"
 
 
 def test_skrubs_table_vectorizer_can_take_the_place_of_our_features():

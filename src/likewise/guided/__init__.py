@@ -9,19 +9,19 @@ from likewise.guided.answer_check import (
 from likewise.guided.guided_clustering import GuidedClustering
 from likewise.guided.guided_report import GuidedReport
 from likewise.guided.known_groups import sharpen
-from likewise.guided.preparation import fit_reducer, fit_scaler, preparation_map
+from likewise.guided.preparation import PREPARATIONS, Preparation, fit_preparation
 from likewise.guided.raw_rows import fit_features
 
 __all__ = [
+    "PREPARATIONS",
     "AnswerCheck",
     "DoubtfulAnswers",
     "GuidedClustering",
     "GuidedReport",
+    "Preparation",
     "check_answers",
     "doubtful_answers",
     "fit_features",
-    "fit_reducer",
-    "fit_scaler",
-    "preparation_map",
+    "fit_preparation",
     "sharpen",
 ]

@@ -17,6 +17,8 @@ from likewise.duals import (
     constraint_prices,
     metric_fitness,
 )
+from likewise.evaluation import percent
+from likewise.files.html_table import html_table
 from likewise.guided.guided_clustering import GuidedClustering
 from likewise.kernel_learning import SKLR
 
@@ -41,6 +43,11 @@ class DoubtfulAnswers:
 
     positions: np.ndarray
     doubts: np.ndarray
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        rows = [(int(i), percent(self.doubts[i])) for i in self.positions]
+        return html_table(f"{len(rows)} doubtful answers", rows, ("answer", "doubt"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +165,7 @@ def check_answers(
     constraints : Constraints
         Answers of every kind.
     n_clusters : int or "auto", default="auto"
-    preparation : {"auto", "standardize", "none"}, default="auto"
+    preparation : {"auto", "none", "standardize", "robust", "unit", "tfidf"}, default="auto"
         Of the features, as in `GuidedClustering`.
     metrics : sequence or mapping, default=the usual five
         As in `metric_fitness`; with more than 1,000 rows a sample is compared, rows of pairs first.

@@ -8,8 +8,8 @@
     p         = how often answers drawn at random agree as well: signs permuted among the pairs, the
                 odd one of three drawn, in all views at once
 
-    by held-out answers in a learned space, five folds: with 60 answers or more, where the three
-    views fail, at .4 of the level; the views have the rest, and below 60 answers all of it
+    by held-out answers in a learned space, five folds: with 25 answers or more, where the three
+    views fail, at .4 of the level, below 60 answers at .2; the views have the rest
 
 Pairs are compared by a rank sum, triples by their number right. The views need no fit, so all
 answers count, and the test is exact but for answers that share rows. One sum of correlated views
@@ -31,10 +31,12 @@ from likewise.numerics.pair_distances import pair_sq_distances
 LEVEL = 0.05
 FEW = 20  # answers; fewer have little power, and a prior lets them pass more easily
 FEW_LEVEL = 0.2
-LEARNED_PART = 0.4  # of the level, for the learned space
+LEARNED_PART = 0.4  # of the level, for the learned space,
+FEW_PART = 0.2  # and where there are fewer answers than ENOUGH
 N_DRAWS = 999
 N_FOLDS = 5  # three leave too little to learn from where only a learned space agrees
-LEAST_HELD_OUT = 60  # answers, for the learned space
+LEAST_HELD_OUT = 25  # answers, for the learned space
+ENOUGH = 60
 ALPHA = 0.9  # a step over the graph: short walks tell pairs apart, long ones reach everywhere
 N_VECTORS = 10  # of the graph, where the number of clusters is not given
 TOL = 1e-6
@@ -62,13 +64,14 @@ def weigh_evidence(
     `learn(fit_part)` gives all rows in the space learned from a part of the answers.
     """
     answers = answers.subset(answers.weights > 0)
-    are_many = answers.n_answers >= LEAST_HELD_OUT
+    can_learn = answers.n_answers >= LEAST_HELD_OUT
+    learned_part = LEARNED_PART if answers.n_answers >= ENOUGH else FEW_PART
     p_value = p_of(answers, views_of(X, answers, n_clusters or N_VECTORS), seed)
-    if are_many:
-        p_value /= 1 - LEARNED_PART
-    if p_value > LEVEL and are_many:
+    if can_learn:
+        p_value /= 1 - learned_part
+    if p_value > LEVEL and can_learn:
         folds = list(answers.folds(N_FOLDS, random_state=seed))
-        p_value = min(p_value, p_of_held_out(folds, learn) / LEARNED_PART)
+        p_value = min(p_value, p_of_held_out(folds, learn) / learned_part)
     level = FEW_LEVEL if answers.n_answers < FEW else LEVEL
     return Evidence(bool(p_value <= level), float(min(p_value, 1.0)))
 

@@ -5,7 +5,8 @@ of the features and of learned spaces, if the groups follow the data at all (kno
 Elsewhere:
     space   = the features as they are, unless held-out answers prefer a learned space (spaces.py)
     labels  = k-means in that space, with a price on every pair that it violates (outcome.py)
-Both again, without the doubtful answers, which the others contradict.
+Both again, without the doubtful answers, which the others contradict. Sizes, exclusive groups and
+outliers come last, where asked for (last_step.py).
 """
 
 from functools import partial
@@ -27,6 +28,14 @@ from likewise.evaluation import satisfaction_score, satisfied_answers
 from likewise.features import TableFeatures
 from likewise.guided.guided_report import GuidedReport
 from likewise.guided.known_groups import groups_of
+from likewise.guided.last_step import (
+    Finished,
+    apart_labels,
+    check_last_step,
+    cluster_by_density,
+    finish,
+    n_clusters_for,
+)
 from likewise.guided.outcome import (
     Outcome,
     Placed,
@@ -39,7 +48,7 @@ from likewise.guided.outcome import (
     share_by_neighbors,
     spread_groups,
 )
-from likewise.guided.preparation import PREPARATIONS, fit_reducer, fit_scaler, preparation_map
+from likewise.guided.preparation import PREPARATIONS, Preparation, fit_preparation
 from likewise.guided.raw_rows import as_numbers, describe_columns, fit_features
 from likewise.guided.spaces import Choice, choose_space, people_disagree, rank_doubtful, try_choices
 from likewise.kernel_learning import ChoiceKernel
@@ -69,13 +78,25 @@ class GuidedClustering(
         "auto" tries several learned spaces and the features as they are, and chooses by held-out
         answers. Any estimator with ``transform`` is used as given; the answers go to it, or to
         the steps of a pipeline, where ``fit`` takes constraints.
-    preparation : {"auto", "none", "standardize"}, default="auto"
-        What is done to the features first. "auto" standardizes them only if a few of them dominate
-        the variance; a table of mixed columns comes with columns of equal weight, and is left so.
+    preparation : {"auto", "none", "standardize", "robust", "unit", "tfidf"}, default="auto"
+        What is done to the features first. "robust" scales them by quantiles, "unit" scales rows to
+        length 1, "tfidf" is for counts of words. "auto" takes counts of words as such and
+        standardizes if a few features dominate the variance, unless distances agree clearly better
+        with the answers another way; a table of mixed columns comes with columns of equal weight,
+        and is left so.
     features : "auto" or transformer, default="auto"
         What turns X into numbers first. "auto" leaves arrays and frames of numbers untouched, and
         takes `likewise.features.TableFeatures` for a table with text, categories, dates or missing
         cells. Any scikit-learn transformer is fitted to X, whatever it takes.
+    min_size, max_size : int, default=None
+        Rows of a cluster, at least and at most; outliers do not count. With ``n_clusters="auto"``
+        the number of clusters follows.
+    outliers : "auto", float or None, default=None
+        Rows that belong nowhere get the label -1: a share of all rows, or as many as lie outside
+        ("auto"), and always those that people said belong nowhere.
+    last_step : {"auto", "density"}, default="auto"
+        "density" finds clusters by HDBSCAN in the learned space: it chooses their number and leaves
+        rows out (-1), and answers shape the space only. ``violated_`` lists those it violates.
     n_init : int, default=10
         Number of k-means starts. More starts find better clusters and take longer.
     random_state : int, RandomState instance or None, default=None
@@ -90,8 +111,13 @@ class GuidedClustering(
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Clusters from 0, the largest first.
+        Clusters from 0, the largest first, and -1 for outliers. Sizes and exclusive groups may
+        change the order.
+    nearest_labels_ : ndarray of shape (n_samples,)
+        The same without outliers: each of these in the cluster where it belongs most.
     n_clusters_ : int
+    cluster_names_ : list of str
+        Your own names, to be set after the fit; "" for a cluster without one.
     cluster_centers_ : ndarray of shape (n_clusters, n_directions)
         In the learned space.
     anchors_ : ndarray of shape (n_anchors, n_directions) or None
@@ -106,9 +132,10 @@ class GuidedClustering(
         ``transform`` for any rows: the features as prepared, then the learner's map.
     features_ : transformer or None
         What turned X into numbers; None where it had numbers already.
-    scaler_ : StandardScaler or None
-    reducer_ : TruncatedSVD or None
-        Reduces sparse features to 100 directions.
+    preparation_ : str
+        What was done to the features.
+    scaler_ : Map or None
+        The same as a map; None where they are used as they are.
     pulls_ : ndarray of shape (n_answers,)
         How hard each answer pulled on the space, in the order of ``constraints.answers()``.
     violated_ : ndarray of int
@@ -150,8 +177,8 @@ class GuidedClustering(
     >>> model = GuidedClustering(n_clusters=3, random_state=0).fit(wine.X, constraints=answers)
     >>> adjusted_rand_score(wine.y, model.labels_) > 0.85
     True
-    >>> model.report_.is_standardized
-    True
+    >>> model.preparation_
+    'standardize'
     """
 
     def __init__(
@@ -161,6 +188,10 @@ class GuidedClustering(
         learner="auto",
         preparation="auto",
         features="auto",
+        min_size=None,
+        max_size=None,
+        outliers=None,
+        last_step="auto",
         n_init=10,
         random_state=None,
         n_jobs=None,
@@ -170,6 +201,10 @@ class GuidedClustering(
         self.learner = learner
         self.preparation = preparation
         self.features = features
+        self.min_size = min_size
+        self.max_size = max_size
+        self.outliers = outliers
+        self.last_step = last_step
         self.n_init = n_init
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -208,15 +243,27 @@ class GuidedClustering(
             X_rows = by_map.validate(self, X.take(rows, n_jobs=self.n_jobs), reset=True)
         else:
             X_rows = in_memory if len(rows) == X.shape[0] else in_memory[rows]
-        self.scaler_, why_prepared = self._fit_scaler(X_rows)
-        self.reducer_ = fit_reducer(X_rows, seed)
-        prepared = preparation_map(self.scaler_, self.reducer_, X.shape[1])
-        X_fit, sampled = prepared.transform(X_rows), answers.restrict(rows)
-
+        sampled = answers.restrict(rows).with_exclusive(None)  # nothing is learned from rules
+        preparation = self._prepare(X_rows, sampled, seed)
+        X_fit = preparation.map.transform(X_rows)
         outcome = self._cluster(X_fit, sampled, seed)
+        if preparation.by_answers and not outcome.choice.follows:
+            # answers that nothing is learned from do not choose a preparation either
+            preparation = self._prepare(X_rows, Constraints(len(rows)), seed)
+            X_fit = preparation.map.transform(X_rows)
+            outcome = self._cluster(X_fit, sampled, seed)
+        self.preparation_, prepared = preparation.name, preparation.map
+        self.scaler_ = None if self.preparation_ == "none" else prepared
+        if self.last_step == "density":
+            outcome = cluster_by_density(outcome, self.min_size)
+        n_clusters = n_clusters_for(len(outcome.centers), answers, self.min_size, self.max_size)
+        if self.n_clusters == "auto" and n_clusters != len(outcome.centers):
+            again = clone(self).set_params(n_clusters=n_clusters)
+            why = f"{n_clusters}, nearest to {len(outcome.centers)} of what the rules allow"
+            outcome = again._cluster(X_fit, sampled, seed)._replace(why_n_clusters=why)
         choice, Z = outcome.choice, outcome.Z
         self.learner_, self.n_clusters_ = outcome.learner, len(outcome.centers)
-        satisfied = satisfied_answers(Z, sampled, outcome.labels)
+        self.cluster_names_ = [""] * self.n_clusters_
         before = place(X_fit, Constraints(len(rows)), self.n_clusters_, self.n_init, seed)
 
         self.cluster_centers_ = outcome.centers
@@ -231,14 +278,17 @@ class GuidedClustering(
         if len(rows) < X.shape[0]:
             self.labels_ = self._label(X)
             self.labels_[rows] = outcome.labels
+        self.labels_, self.nearest_labels_, last_step = self._finish(X, Z, answers)
+        final_labels = apart_labels(self.labels_)[rows]
+        satisfied = satisfied_answers(Z, sampled, final_labels)
         self.violated_ = np.flatnonzero(satisfied == 0)
         self.n_answers_used_ = int(np.count_nonzero(answers.weights > 0))
         self.report_ = GuidedReport(
             n_rows=X.shape[0],
             n_features=X.shape[1],
             n_answers=answers.n_answers,
-            is_standardized=self.scaler_ is not None,
-            why_prepared=why_prepared,
+            preparation=self.preparation_,
+            why_prepared=preparation.why,
             columns=describe_columns(self.features_)[1],
             trial_names=np.array(choice.names, dtype=str),
             trial_scores=choice.scores,
@@ -248,9 +298,10 @@ class GuidedClustering(
             why_n_clusters=outcome.why_n_clusters,
             labels_before=self._complete(X, rows, before, prepared),
             satisfied_before=satisfaction_score(X_fit, sampled, before.labels),
-            satisfied=satisfaction_score(Z, sampled, outcome.labels),
+            satisfied=satisfaction_score(Z, sampled, final_labels),
             n_doubtful=len(self.doubtful_),
             conflicts=np.array([conflict.message for conflict in answers.conflicts()], dtype=str),
+            last_step=last_step,
         )
         return self
 
@@ -351,6 +402,7 @@ class GuidedClustering(
                 f'features={self.features!r} must be "auto" or a transformer. Name columns in '
                 "features=TableFeatures(features=names)."
             )
+        check_last_step(self.min_size, self.max_size, self.outliers, self.last_step)
         if self.device is not None:
             on_device(np.empty(0), self.device)  # refused before the work if it is not there
 
@@ -364,21 +416,46 @@ class GuidedClustering(
         X = as_numbers(self.features_, X)
         return as_blocks(X if is_blockwise(X) else by_map.validate(self, X, reset=False))
 
-    def _fit_scaler(self, X):
+    def _prepare(self, X, answers: Constraints, seed: int) -> Preparation:
         """Columns of a table have equal weights already; anything else is prepared as asked."""
-        if isinstance(self.features_, TableFeatures) and self.preparation != "standardize":
-            return None, describe_columns(self.features_)[0]
-        return fit_scaler(X, self.preparation)
+        if isinstance(self.features_, TableFeatures) and self.preparation in ("auto", "none"):
+            prepared = fit_preparation(X, "none", seed=seed)
+            return prepared._replace(why=describe_columns(self.features_)[0])
+        if self.learner != "auto":
+            return fit_preparation(X, self.preparation, seed=seed)
+        groups = groups_of(answers, self.n_clusters)
+        return fit_preparation(X, self.preparation, answers=answers, groups=groups, seed=seed)
 
     def _cluster(self, X, answers: Constraints, seed: int) -> Outcome:
         """From known groups, from pairs, or in a chosen space, by what the answers are."""
         if self.learner == "auto":
             groups = groups_of(answers, self.n_clusters)
             if groups is not None:
-                return spread_groups(X, answers, groups, n_init=self.n_init, seed=seed)
+                return spread_groups(
+                    X, answers, groups, self.n_clusters, n_init=self.n_init, seed=seed
+                )
             if are_mostly_pairs(answers):
                 return join_pairs(X, answers, self.n_clusters, n_init=self.n_init, seed=seed)
         return self._cluster_in_space(X, answers, seed)
+
+    def _finish(self, X: Blocks, Z: np.ndarray, answers: Constraints) -> Finished:
+        """Outliers set aside and rules kept (last_step.py)."""
+
+        def map_all() -> np.ndarray:
+            Z_blocks = mapped(self.map_, X, device=self.device).map(from_device, Z.shape[1])
+            return np.concatenate(list(Z_blocks.run(np.asarray, what="mapping rows")))
+
+        return finish(
+            self.labels_,
+            answers,
+            self.n_clusters_,
+            Z=Z,
+            map_all=map_all,
+            memberships=lambda: self.predict_proba(X),
+            min_size=self.min_size,
+            max_size=self.max_size,
+            outliers=self.outliers,
+        )
 
     def _cluster_in_space(self, X, answers: Constraints, seed: int) -> Outcome:
         """k-means in the space that held-out answers choose, again without the doubtful ones."""
@@ -397,16 +474,8 @@ class GuidedClustering(
             learned = fit_learner(choice.learner, X, answers, trusted)
             placed = place(learned.Z, answers.subset(trusted), k, self.n_init, seed)
         labels, centers = placed
-        return Outcome(
-            choice,
-            choice.learner,
-            learned.Z,
-            labels,
-            centers,
-            doubtful,
-            learned.pulls,
-            counted.why,
-        )
+        Z, pulls, why = learned.Z, learned.pulls, counted.why
+        return Outcome(choice, choice.learner, Z, labels, centers, doubtful, pulls, why)
 
     def _complete(self, X: Blocks, rows: np.ndarray, placed: "Placed", map_rows: Map) -> np.ndarray:
         """The labels of the rows that were clustered, and of all others by the nearest center."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from likewise.evaluation import percent
+from likewise.files.html_table import html_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -14,7 +15,8 @@ class GuidedReport:
     Attributes
     ----------
     n_rows, n_features, n_answers : int
-    is_standardized : bool
+    preparation : str
+        What was done to the features: one of those that ``GuidedClustering(preparation=)`` takes.
     why_prepared, why, why_n_clusters : str
         One sentence each: about the features, the choice of the space, the number of clusters.
     trial_names : ndarray of str, of shape (n_trials,)
@@ -33,12 +35,14 @@ class GuidedReport:
         Contradictions between answers, each with the answers that prove it.
     columns : ndarray of str
         What became of each column of a table; empty where X had numbers already.
+    last_step : str
+        What was done at the end: outliers, sizes and groups; empty where nothing was asked for.
     """
 
     n_rows: int
     n_features: int
     n_answers: int
-    is_standardized: bool
+    preparation: str
     why_prepared: str
     trial_names: np.ndarray
     trial_scores: np.ndarray
@@ -52,6 +56,22 @@ class GuidedReport:
     n_doubtful: int
     conflicts: np.ndarray
     columns: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=str))
+    last_step: str = ""
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        rows = [("features", self.why_prepared), ("space", self.why)]
+        rows.append(("clusters", self.why_n_clusters))
+        if self.last_step:
+            rows.append(("last step", self.last_step))
+        if not np.isnan(self.satisfied):
+            shares = f"{percent(self.satisfied_before)} before, {percent(self.satisfied)} after"
+            rows.append(("answers satisfied", shares))
+        if self.n_doubtful:
+            rows.append(("set aside as doubtful", f"{self.n_doubtful} answers"))
+        rows += [("conflict", conflict) for conflict in self.conflicts]
+        title = f"{self.n_rows} rows, {self.n_features} features, {self.n_answers} answers"
+        return html_table(title, rows)
 
     def __str__(self):
         lines = [
@@ -61,6 +81,8 @@ class GuidedReport:
             f"space: {self.why}",
             f"clusters: {self.why_n_clusters}",
         ]
+        if self.last_step:
+            lines.append(f"last step: {self.last_step}")
         tried = zip(self.trial_names, self.trial_scores, self.trial_errors)
         for i, (name, score, error) in enumerate(tried):
             lines.append(f"  {'*' if i == self.chosen else ' '} {score:.3f} ± {error:.3f}  {name}")

@@ -23,6 +23,7 @@ from sklearn.base import BaseEstimator, clone
 from likewise.cluster import known_components, solve_walks, spread_memberships
 from likewise.constraints import Constraints
 from likewise.guided.spaces import start_coordinates
+from likewise.guided.unnamed_groups import limit_unnamed, unseen_share
 from likewise.kernel_learning import SKLR
 from likewise.kernels import normalized_adjacency, self_tuning_graph
 from likewise.metric_learning import ITML
@@ -37,6 +38,7 @@ NATS_PER_HIT = (
     0.5  # a known row predicted without it; rows near each other are no independent proof
 )
 MEANS_PRIOR = -3.0  # nats: nearest means lose to graphs until some six hits say otherwise
+SHARPER = 1.2  # the power where no fold is held out: memberships know more then
 LEAST = 1e-4  # membership: one space alone must not veto
 ALPHA = 0.98  # a step over the graph, as in GraphPropagation
 TOL = 1e-9
@@ -79,7 +81,9 @@ def groups_of(answers: Constraints, n_clusters: int | str) -> np.ndarray | None:
     """(n,) the group of each known row, -1 for the others; None where answers do not name groups.
 
     They do when every two components of must-links are known to be apart, as labels of some rows
-    are, and when there is no other kind of answer and a cluster for every group.
+    are, and when there is no other kind of answer and a cluster for every group. Clusters beyond
+    those are for groups that no answer names, where some group has two rows (one row each would say
+    nothing about how many rows such groups have).
     """
     has_weight = answers.weights > 0
     if has_weight[answers.positions("odd_one_out", "closer")].any():
@@ -88,9 +92,10 @@ def groups_of(answers: Constraints, n_clusters: int | str) -> np.ndarray | None:
     known = known_components(answers.subset(pairs[has_weight[pairs]]))
     if not known.are_all_apart or known.n_components < 2:
         return None
-    if n_clusters not in ("auto", known.n_components):
-        return None
-    return known.components
+    if n_clusters in ("auto", known.n_components):
+        return known.components
+    has_more = int(n_clusters) > known.n_components and known.sizes.max() > 1
+    return known.components if has_more else None
 
 
 def spaces_for(X: np.ndarray, seed: int) -> list[Space]:
@@ -114,9 +119,13 @@ def spaces_for(X: np.ndarray, seed: int) -> list[Space]:
 
 
 def cluster_by_groups(
-    X: np.ndarray, groups: np.ndarray, *, trial_rows: np.ndarray, seed: int
+    X: np.ndarray, groups: np.ndarray, *, seeds: np.ndarray, trial_rows: np.ndarray, seed: int
 ) -> GroupedRows:
-    """Memberships of all rows; spaces are weighed on the trial rows, known ones among them."""
+    """Memberships of all rows; spaces are weighed on the trial rows, known ones among them.
+
+    `seeds` are the known groups, and rows that stand for groups that no answer names
+    (unnamed_groups.py): nothing is learned from these, but memberships spread from them too.
+    """
     spaces, n_groups = spaces_for(X, seed), int(groups.max()) + 1
     known = np.flatnonzero(groups >= 0)
     held_out = hold_out_groups(X[trial_rows], groups[trial_rows], spaces, seed)
@@ -125,17 +134,25 @@ def cluster_by_groups(
     unseen = combine(held_out, weights)
     sharpness = fit_sharpness(unseen, groups[known])
     unseen = sharpen(unseen, sharpness)
+    sharpness *= SHARPER
     is_doubtful = doubt_rows(unseen, groups[known])
     trusted = groups.copy()
     trusted[known[is_doubtful]] = -1
 
+    seeds = np.where(groups >= 0, trusted, seeds)
+    n_clusters = max(int(seeds.max()) + 1, n_groups)
     learners = fit_learners(spaces, X, trusted)
     everywhere = [
-        spread_in(learners[space.learner].transform(X) if space.learner else X, space, trusted)
+        spread_in(
+            learners[space.learner].transform(X) if space.learner else X, space, seeds, n_clusters
+        )
         for space in spaces
     ]
-    memberships = sharpen(combine(np.array(everywhere), weights), sharpness)
-    memberships[trusted >= 0] = np.eye(n_groups)[trusted[trusted >= 0]]
+    memberships = limit_unnamed(
+        combine(np.array(everywhere), weights), n_groups, unseen_share(groups)
+    )
+    memberships = sharpen(memberships, sharpness)
+    memberships[trusted >= 0] = np.eye(n_clusters)[trusted[trusted >= 0]]
     graphs = [0.0 if space.by_means else w for space, w in zip(spaces, weights)]
     learner = learners.get(spaces[int(np.argmax(graphs))].learner)
     return GroupedRows(

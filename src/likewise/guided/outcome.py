@@ -29,7 +29,7 @@ from likewise.guided.pair_graphs import (
     N_SPLITS,
     WAYS,
     PairTrials,
-    are_sure,
+    are_trusted,
     choose_step,
     choose_way,
     doubt_answers,
@@ -42,6 +42,7 @@ from likewise.guided.pair_graphs import (
     unseen_credits,
 )
 from likewise.guided.spaces import AS_THEY_ARE, Choice, learn_space, start_coordinates
+from likewise.guided.unnamed_groups import seed_unnamed
 from likewise.kernel_learning import SKLR
 from likewise.kernels import interpolation_weights, sq_distances
 from likewise.maps import as_map
@@ -99,27 +100,43 @@ def largest_first(labels: np.ndarray, n_clusters: int) -> np.ndarray:
 
 
 def spread_groups(
-    X: np.ndarray, answers: Constraints, groups: np.ndarray, *, n_init: int, seed: int
+    X: np.ndarray,
+    answers: Constraints,
+    groups: np.ndarray,
+    n_clusters: int | str,
+    *,
+    n_init: int,
+    seed: int,
 ) -> Outcome:
     """Clusters from the rows whose group is known, unless the groups do not follow the data."""
     known, n_groups = np.flatnonzero(groups >= 0), int(groups.max()) + 1
+    k = n_groups if n_clusters == "auto" else int(n_clusters)
     rows = sample_rows(len(X), GRAPH_ROWS, known, seed)
     why_n_clusters = f"{n_groups}, the groups that answers name"
+    if k > n_groups:
+        why_n_clusters = f"{k}, as asked; answers name {n_groups} of them"
     is_learned, p_value = follow_the_data(X[rows], groups[rows], seed)
     pulls, nothing = np.zeros(answers.n_answers), np.empty(0)
     if not is_learned:
-        placed = place(X, Constraints(len(X)), n_groups, n_init, seed)
+        placed = place(X, Constraints(len(X)), k, n_init, seed)
         why = (
             f"{AS_THEY_ARE.name}: the known rows do not predict each other better than with "
             f"permuted groups (p = {p_value:.2f}), so nothing is learned from them."
         )
         unknown = np.full(answers.n_answers, np.nan)
-        choice = Choice(None, (), nothing, nothing, -1, why, unknown)
+        choice = Choice(None, (), nothing, nothing, -1, why, unknown, follows=False)
         none = np.empty(0, dtype=np.int64)
         return Outcome(choice, None, X, placed.labels, placed.centers, none, pulls, why_n_clusters)
 
     trial_rows = sample_rows(len(rows), TRIAL_ROWS, np.searchsorted(rows, known), seed)
-    grouped = cluster_by_groups(X[rows], groups[rows], trial_rows=trial_rows, seed=seed)
+    seeds = groups[rows]
+    if k > n_groups:
+        plain = place(X[rows], Constraints(len(rows)), k, n_init, seed)
+        sq_dists = np.square(X[rows] - plain.centers[plain.labels]).sum(axis=1)
+        seeds = seed_unnamed(seeds, plain.labels, sq_dists, k)
+    grouped = cluster_by_groups(
+        X[rows], groups[rows], seeds=seeds, trial_rows=trial_rows, seed=seed
+    )
     Z = X if grouped.learner is None else grouped.learner.transform(X)
     anchors = Z[rows]
     memberships = grouped.memberships
@@ -127,9 +144,9 @@ def spread_groups(
         memberships = share_by_neighbors(Z, anchors, grouped.memberships)
         memberships[rows] = grouped.memberships
     labels = memberships.argmax(axis=1)
-    order = largest_first(labels, n_groups)
+    order = largest_first(labels, k)
     labels = np.argsort(order)[labels]
-    centers = np.array([mean_of(Z, labels == cluster) for cluster in range(n_groups)])
+    centers = np.array([mean_of(Z, labels == cluster) for cluster in range(k)])
     credits = pair_credits(answers, groups, grouped.held_out)
     doubtful_rows = known[grouped.is_doubtful]
     is_doubtful = np.array(
@@ -216,7 +233,7 @@ def join_pairs(
     steps = last_steps(E, heard, centers)
     wrong = np.nan_to_num(doubt_answers(credits, error_rate))
     is_violated = satisfied_answers(Z[rows], heard, steps[FREE]) == 0
-    if are_sure(trials, trial, way):
+    if are_trusted(trials, trial, way, credits[judged]):
         is_violated[:] = False
     doubtful = np.flatnonzero(is_violated & (wrong > 0.5))
     doubtful = doubtful[np.argsort(-wrong[doubtful], kind="stable")]

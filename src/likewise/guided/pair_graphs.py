@@ -9,13 +9,15 @@
 The spaces are SKLR from a gaussian start and, up to 300 features, ITML: the graph knows where rows
 are dense, the learned spaces know which directions matter. Held-out answers judge these clusters
 beside k-means in the space of SKLR and in that of the features; each must be ahead of the joined
-graphs by a standard error to be taken.
+graphs by a standard error to be taken. From 100 held-out answers on the features are taken unless
+what is learned is ahead of them by half of one: wrong answers must not hurt.
 
 The last step: answers that are consistent hold, and only rows that they refer to are moved for it,
 unless held-out answers prefer a price on violated pairs, or clusters that pairs do not move. An
 answer is doubtful if it is violated and rather wrong than right: by the clusters learned without
 it, at the rate of errors that all answers together suggest. None is where held-out answers are
-predicted clearly better when the others hold. Decision 32 has the figures.
+predicted clearly better when the others hold, or where the clusters contradict so many that the
+data are hard rather than the people careless. Decision 32 has the figures.
 """
 
 import warnings
@@ -51,11 +53,16 @@ N_LANDMARKS = 1000
 PRICE = 0.5  # of a violated pair, in half mean squared distances
 LEAST_TO_SWITCH = 60  # held-out answers; fewer cannot tell two ways to learn apart
 N_ERRORS = 1.0  # by which k-means in a space must be ahead of the joined graphs
+ENOUGH_TO_ASK = 100  # held-out answers, from which on what is learned must be ahead of what is not
+LEAST_GAIN = 0.5  # standard errors, by these
 LEAST = 1e-3  # chance of an answer: one alone must not decide how sharp memberships are
 ERROR_RATE, ERROR_WEIGHT = 0.05, 20.0  # of people before any answer, and its weight in answers
 ERROR_RATES = (0.05, 0.1, 0.15, 0.2, 0.3)  # that are tried
 STEPS = HELD, PRICED, FREE = 0, 1, 2  # the last step: pairs hold, have a price, or move nothing
 STEP_ERRORS = 0.5  # by which a later one must be ahead of the first
+SURE_ERRORS = 3.0  # by which answers that hold must make better clusters, so that none is wrong
+CLEAR_ERRORS = 2.0  # by which they make worse ones: many are wrong
+CARELESS = 0.22  # share of answers that are contradicted: few people are wrong more often
 JOINED = "neighbor graphs of learned spaces, joined"
 IN_SPACE = "learned kernel (SKLR, gaussian start, C=1)"
 WAYS = (JOINED, IN_SPACE, AS_THEY_ARE.name)
@@ -145,6 +152,11 @@ def choose_way(trials: PairTrials, answers: Constraints) -> tuple[int, np.ndarra
     if len(weights) < LEAST_TO_SWITCH:
         rivals[WAYS.index(IN_SPACE)] = hits[0]
     way = ahead_of_first([N_ERRORS, N_ERRORS])(rivals, weights)
+    plain = WAYS.index(AS_THEY_ARE.name)
+    if len(weights) >= ENOUGH_TO_ASK and not beats(
+        hits[way], hits[plain], weights, n_errors=LEAST_GAIN
+    ):
+        way = plain
     return way, *mean_and_error(hits, weights)
 
 
@@ -156,10 +168,22 @@ def choose_step(trials: PairTrials, answers: Constraints, way: int) -> int:
     return ahead_of_first([STEP_ERRORS, STEP_ERRORS])(hits, weights)
 
 
-def are_sure(trials: PairTrials, answers: Constraints, way: int) -> bool:
-    """Whether held-out answers are predicted better where all others hold: then none is wrong."""
+def are_trusted(trials: PairTrials, answers: Constraints, way: int, credits: np.ndarray) -> bool:
+    """Whether no answer is doubted.
+
+    Where held-out answers are predicted clearly better if all others hold, none is wrong. Where
+    clusters contradict more answers than people get wrong, the data are hard rather than the people
+    careless, unless answers that hold make clearly worse clusters.
+    """
     hits, weights = judged_hits(trials.hits[way], answers)
-    return len(weights) > 0 and beats(hits[HELD], hits[FREE], weights)
+    if len(weights) == 0:
+        return False
+    if beats(hits[HELD], hits[FREE], weights, n_errors=SURE_ERRORS):
+        return True
+    judged = ~np.isnan(credits) & (answers.weights > 0)
+    share = np.average(credits[judged] < 0.5, weights=answers.weights[judged])
+    are_worse = beats(hits[FREE], hits[HELD], weights, n_errors=CLEAR_ERRORS)
+    return bool(share > CARELESS and not are_worse)
 
 
 def judged_hits(hits: np.ndarray, answers: Constraints) -> tuple[np.ndarray, np.ndarray]:
