@@ -30,6 +30,7 @@ GROUP_QUESTIONS = (20, 30, 50, 100)
 PAIR_QUESTIONS = (30, 50, 100, 200)
 RIVALS = ("session", "random pairs", "expected-change")
 BATCH = 10  # questions between two fits of an older strategy
+QUICK_MEASURES = ("ARI", "rows shown", "placed", "estimate", "low", "high")
 MEASURES = ("ARI", "quick ARI", "rows shown", "placed", "estimate", "low", "high")
 COBRAS = {  # pairs 30, 50, 100, 200; two to three seeds, cobras-ts 0.1.3
     "digits": (0.498, 0.542, 0.675, 0.727),
@@ -54,6 +55,16 @@ def run_pairs(*, data: str, method: str, questions: int, seed: int) -> dict[str,
     return run_rival(data, method, seed)[questions]
 
 
+def run_labels(*, data: str, people: str, questions: int, seed: int) -> dict[str, float]:
+    """The labels that are there at once, after so many group questions; no model is fitted."""
+    return run_quickly(data, "group", people, GROUP_QUESTIONS, seed)[questions]
+
+
+def run_pair_labels(*, data: str, people: str, questions: int, seed: int) -> dict[str, float]:
+    """The same after so many pairs."""
+    return run_quickly(data, "pair", people, PAIR_QUESTIONS, seed)[questions]
+
+
 def run_hasty(*, data: str, people: str, seed: int) -> dict[str, float]:
     """After 100 questions to somebody who takes care, or does not."""
     return run_session(data, "group", people, (100,), seed)[100]
@@ -64,6 +75,20 @@ def run_session(
     data: str, kind: str, people: str, counts: tuple[int, ...], seed: int
 ) -> dict[int, dict[str, float]]:
     """Measures by the number of questions answered."""
+    return ask_and_measure(data, kind, people, counts, seed, measure)
+
+
+@lru_cache(maxsize=1)
+def run_quickly(
+    data: str, kind: str, people: str, counts: tuple[int, ...], seed: int
+) -> dict[int, dict[str, float]]:
+    """The same of the labels that are there at once."""
+    return ask_and_measure(data, kind, people, counts, seed, measure_labels)
+
+
+def ask_and_measure(
+    data: str, kind: str, people: str, counts: tuple[int, ...], seed: int, measure_session
+) -> dict[int, dict[str, float]]:
     X, y = draw_rows(data, seed + FIRST_SEED)
     session = LabelingSession(X, kinds=(kind,), random_state=seed)
     oracle = LabelOracle(y, **PEOPLE[people], random_state=seed)
@@ -73,16 +98,22 @@ def run_session(
         if question is not None:
             session.answer(question, oracle(question))
         if n_asked in counts:
-            measures[n_asked] = measure(session, y)
+            measures[n_asked] = measure_session(session, y)
     return measures
 
 
 def measure(session: LabelingSession, y: np.ndarray) -> dict[str, float]:
     """How good the clusters are, and how good the session thinks that its labels are."""
+    of_labels = measure_labels(session, y)
+    of_model = adjusted_rand_score(y, session.model.labels_)
+    return of_labels | {"ARI": of_model, "quick ARI": of_labels["ARI"]}
+
+
+def measure_labels(session: LabelingSession, y: np.ndarray) -> dict[str, float]:
+    """The same without a model."""
     progress, labels = session.progress, session.labels
     return {
-        "ARI": adjusted_rand_score(y, session.model.labels_),
-        "quick ARI": adjusted_rand_score(y, labels),
+        "ARI": adjusted_rand_score(y, labels),
         "rows shown": progress.n_rows_shown,
         "placed": share_placed(y, labels),
         "estimate": progress.placed.mean,
@@ -158,6 +189,24 @@ def conclude_pairs(records: list[Record]) -> list[str]:
     return lines + conclude_intervals([one for one in records if one["method"] == "session"])
 
 
+def conclude_labels(records: list[Record]) -> list[str]:
+    """Means by people and questions, what haste costs with the most, and the intervals."""
+    found = summarize(records, ("people", "questions"), "ARI")
+    lines, most = [], max((n for _, n in found), key=int)
+    for people in PEOPLE:
+        means = [
+            f"{n} questions {one.mean:.3f}" for (who, n), one in found.items() if who == people
+        ]
+        if means:
+            lines.append(f"Mean of the sets, {people} people: {', '.join(means)}.")
+            of_these = conclude_intervals([one for one in records if one["people"] == people])
+            lines += [f"{people.capitalize()} people: {line}" for line in of_these]
+    if ("careful", most) in found and ("hasty", most) in found:
+        cost = found["careful", most].mean - found["hasty", most].mean
+        lines.append(f"Hasty people cost {cost:.3f} at {most} questions.")
+    return lines
+
+
 def conclude_hasty(records: list[Record]) -> list[str]:
     found = summarize(records, ("people",), "ARI")
     if len(found) < 2:
@@ -192,6 +241,29 @@ def fetched() -> tuple[str, ...]:
 
 
 TABLES = (
+    Table(
+        "labels",
+        "ARI of the labels that are there at once, by group questions",
+        cells=lambda: cells_of(data=CLICK_SETS, people=tuple(PEOPLE), questions=GROUP_QUESTIONS),
+        run=run_labels,
+        rows=("data", "people"),
+        columns="questions",
+        measures=QUICK_MEASURES,
+        data=fetched,
+        conclude=conclude_labels,
+    ),
+    Table(
+        "pair_labels",
+        "ARI of the labels that are there at once, by pairs",
+        cells=lambda: cells_of(data=CLICK_SETS, people=("careful",), questions=PAIR_QUESTIONS),
+        run=run_pair_labels,
+        rows=("data",),
+        columns="questions",
+        measures=QUICK_MEASURES,
+        data=fetched,
+        published=lambda cell: published_pairs({**cell, "method": "session"}),
+        conclude=conclude_labels,
+    ),
     Table(
         "groups",
         "ARI by group questions: which of these does it belong with?",

@@ -11,13 +11,13 @@ import pytest
 from likewise import Constraints
 from likewise.cli import main
 from likewise.cli.question_screen import (
-    by_difference,
     clean,
     describe_keys,
     keys_of,
     read_choice,
     screen_of,
 )
+from likewise.cli.terminal_images import draw_image, image_size
 from likewise.labeling import Question
 
 
@@ -121,6 +121,38 @@ def test_a_folder_of_texts_is_shown_as_texts(folder, monkeypatch, capsys):
     assert "2 answers are saved in letters-answers.log" in said
 
 
+def test_a_folder_of_images_is_shown_as_images(folder, monkeypatch, capsys):
+    Image = pytest.importorskip("PIL.Image")
+    (folder / "photos").mkdir()
+    for i in range(12):
+        color = ((250, 10, 10), (10, 10, 250))[i % 2]
+        Image.new("RGB", (40, 40 + i), color).save(folder / "photos" / f"{i}.png")
+    code, said = run(monkeypatch, capsys, "nn", "photos")
+    assert code == 0
+    assert "****" in said or "####" in said or "++++" in said  # no color where nobody looks
+    assert "2 answers are saved in photos-answers.log" in said
+
+
+def test_two_pixels_are_one_letter_by_hand():
+    red, blue, white = [1.0, 0, 0], [0, 0, 1.0], [1.0, 1, 1]
+    text = draw_image(np.array([[red, white], [blue, white]]), in_color=True)
+    assert text.plain == "▀▀"
+    assert [str(span.style) for span in text.spans] == [
+        "rgb(255,0,0) on rgb(0,0,255)",
+        "rgb(255,255,255) on rgb(255,255,255)",
+    ]
+    black = [0.0, 0, 0]
+    gray = draw_image(
+        np.array([[black, white], [black, white], [white] * 2, [black] * 2]), in_color=False
+    )
+    assert gray.plain == "@ \n=="
+
+
+@pytest.mark.parametrize(("width", "n_images", "size"), [(80, 2, 32), (80, 9, 8), (120, 5, 20)])
+def test_images_fit_side_by_side(width, n_images, size):
+    assert image_size(width, n_images) == size
+
+
 def test_a_column_of_clusters_is_reviewed_and_is_no_feature(folder, monkeypatch, capsys):
     _, said = run(monkeypatch, capsys, "", "mixed.csv", "--start-column", "cluster")
     assert "3 groups so far" in said
@@ -172,16 +204,6 @@ def test_what_cannot_be_done_is_one_line_and_changes_nothing(
 
 
 # ---- screens
-
-
-def test_columns_that_differ_come_first():
-    columns = {
-        "same": np.array([1.0, 1.0, 5.0]),
-        "a little": np.array([0.0, 1.0, 9.0]),
-        "a lot": np.array([0.0, 9.0, 1.0]),
-        "words": np.array(["x", "x", "y"], dtype=object),
-    }
-    assert by_difference(columns, [0, 1])[:2] == ["a lot", "a little"]
 
 
 def test_every_offered_answer_has_its_own_key():

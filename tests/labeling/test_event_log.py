@@ -211,3 +211,26 @@ def test_twenty_kills_under_load_lose_nothing_and_double_nothing():
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("20 kills, ")
     assert int(done.stdout.split()[2]) > 20
+
+
+def test_a_log_keeps_its_name_and_others_have_another(path):
+    log = EventLog(path, RowNames(X, IDS))
+    name = log.identity
+    log.close()
+    log = EventLog(path, RowNames(X, IDS))
+    assert log.identity == name
+    log.close()
+    other = EventLog(path.with_name("other"), RowNames(X, IDS))
+    assert other.identity != name
+    other.close()
+
+
+def test_a_backup_of_an_open_log_is_whole_and_one_file(path, tmp_path):
+    log = EventLog(path, RowNames(X, IDS))
+    log.append(*EVENTS)
+    (tmp_path / "copies").mkdir()
+    log.back_up(tmp_path / "copies" / "log.db")
+    log.append(Event("answer", "later", Question("pair", (0, 1)), "apart"))
+    log.close()
+    assert [file.name for file in (tmp_path / "copies").iterdir()] == ["log.db"]
+    assert read(tmp_path / "copies" / "log.db") == (EVENTS, [])

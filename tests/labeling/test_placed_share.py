@@ -8,9 +8,10 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import make_blobs
 
 from likewise import Constraints
+from likewise.cluster.membership_spread import EVENNESS
 from likewise.kernels import normalized_adjacency, self_tuning_graph
 from likewise.labeling import learn_quickly, settle_groups
-from likewise.labeling.knowledge import Walks
+from likewise.labeling.knowledge import NOISE
 from likewise.labeling.placed_share import (
     estimate_placed,
     log_odds,
@@ -39,10 +40,14 @@ def draw(seed, spread, n=300, n_known=40):
 
 
 def test_a_known_row_is_judged_by_the_others_alone():
-    walks = np.array([[9.0, 2, 1], [2, 9, 1], [1, 1, 9]])
-    memberships = leave_one_out(walks, np.array([0, 0, 1]), 2)
-    assert_allclose(memberships[0], [8 / 9, 1 / 9])  # 2 and 1, to the third power
-    assert_allclose(memberships[2], [1, 0], atol=1e-9)  # alone in its group: never a hit
+    X, _, labels = draw(0, 1.0, n=80, n_known=12)
+    knowledge, settled = know(X, labels)
+    known = knowledge.known_rows
+    own = settled.groups[known]
+    own[0] = settled.n_groups  # alone in its group: never a hit
+    memberships = leave_one_out(knowledge.walks, known, own, settled.n_groups + 1)
+    assert_allclose(memberships.sum(axis=1), 1)
+    assert memberships[0, settled.n_groups] < 1e-6
 
 
 def test_quantiles_are_those_of_weighted_values():
@@ -64,16 +69,17 @@ def test_leaving_out_is_learning_without_the_row():
     knowledge, settled = know(X, labels)
     known = knowledge.known_rows
     own = settled.groups[known]
-    walks = Walks(knowledge.S).from_rows(known)[known]
-    fast = leave_one_out(walks, own, settled.n_groups)
+    fast = leave_one_out(knowledge.walks, known, own, settled.n_groups, sharpness=1.0)
+    Phi, Y = knowledge.walks.coordinates, np.eye(settled.n_groups)[own]
+    K = Phi @ Phi.T
+    Q = np.linalg.inv(K[np.ix_(known, known)] + (1 + NOISE) * np.eye(12))
+    everywhere = np.maximum(K[:, known] @ Q @ Y, 1e-6)
+    sizes = (everywhere / everywhere.sum(axis=1, keepdims=True)).mean(axis=0)
     for i, row in enumerate(known):
-        part = labels.copy()
-        part[row] = -1
-        there, _ = know(X, part)
-        if there.n_groups == settled.n_groups:
-            shares = there.memberships[row] ** 3  # groups are numbered by their first rows
-            names = [settled.groups[there.groups == g][0] for g in range(there.n_groups)]
-            assert_allclose(fast[i, names], shares / shares.sum(), atol=1e-6)
+        others = np.delete(known, i)
+        Q = np.linalg.inv(K[np.ix_(others, others)] + (1 + NOISE) * np.eye(11))
+        F = np.maximum(K[row, others] @ Q @ np.delete(Y, i, axis=0), 1e-6) / sizes**EVENNESS
+        assert_allclose(fast[i], F / F.sum(), atol=1e-5)
 
 
 # ---- laws

@@ -14,7 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from likewise import Constraints
 from likewise.features import TableFeatures
-from likewise.labeling import LabelingSession, LabelOracle, Question, ask, session
+from likewise.labeling import Event, LabelingSession, LabelOracle, Question, ask, session
 from likewise.labeling.asked_again import swap
 from likewise.labeling.settled_groups import not_outvoted
 
@@ -271,6 +271,13 @@ def test_an_exported_answer_file_comes_back_and_counts_once(tmp_path):
     assert fresh.add_answers(tmp_path / "answers.csv") == 0
     assert done.add_answers(tmp_path / "answers.csv") == 0
     assert fresh.constraints == done.constraints
+
+
+def test_labels_from_an_exported_answer_file_are_the_same(tmp_path):
+    done = ask(X, LabelOracle(Y, cant_tell=0.2, random_state=0), budget=20)
+    done.constraints.write(tmp_path / "answers.csv")
+    fresh = LabelingSession(X)
+    fresh.add_answers(tmp_path / "answers.csv")
     assert_array_equal(fresh.labels, done.labels)
 
 
@@ -375,3 +382,52 @@ def test_events_are_plain_json():
     for event in done.events:
         cells = json.loads(json.dumps([event.question.to_json(), event.choice]))
         assert Question.from_json(cells[0]) == event.question
+
+
+# ---- prepared ahead
+
+
+def test_a_proposed_question_is_the_next_one_and_is_not_recorded(seed):
+    session = LabelingSession(X, random_state=seed)
+    proposed = session.propose("ann")
+    assert session.events == ()
+    assert session.next_question("ann") == proposed
+
+
+def test_questions_beside_others_are_about_other_rows():
+    session = ask(X, LabelOracle(Y), budget=6)
+    prepared = []
+    for _ in range(4):
+        prepared.append(session.propose("ann", beside=prepared))
+    assert len({question.keys for question in prepared}) == 4
+
+
+def test_a_question_is_proposed_of_the_kinds_asked_for():
+    session = ask(X, LabelOracle(Y), budget=6)
+    assert session.propose(kinds="pair").kind == "pair"
+    assert session.propose().kind == "group"
+
+
+def test_a_session_that_takes_the_events_of_another_is_where_it_is():
+    first, second = ask(X, LabelOracle(Y), budget=8), LabelingSession(X)
+    assert [second.add_event(event) for event in first.events] == [True] * len(first.events)
+    assert second.add_event(first.events[0]) is False
+    assert second.next_question() == first.next_question()
+    assert (second.labels == first.labels).all()
+    with pytest.raises(ValueError, match="points outside X"):
+        second.add_event(Event("answer", "far", Question("pair", (0, 10_000)), "apart"))
+
+
+def test_the_model_has_as_many_clusters_as_asked_for():
+    assert LabelingSession(X[:60], n_clusters=2).model.n_clusters_ == 2
+
+
+def test_a_twin_is_where_the_session_is_and_saves_nothing(tmp_path):
+    started = LabelingSession(X, log=tmp_path / "log", random_state=3, kinds=("pair", "group"))
+    started.answer(started.next_question("ann"), "apart", annotator="ann")
+    twin = started.twin()
+    assert state_of(twin) == state_of(started)
+    twin.undo()
+    started.close()
+    assert len(LabelingSession(X, log=tmp_path / "log").constraints.must_link) == 0
+    assert len(started.constraints.cannot_link) == 1

@@ -10,13 +10,14 @@ from sklearn.datasets import make_blobs
 from likewise import Constraints
 from likewise.kernels import normalized_adjacency, self_tuning_graph
 from likewise.labeling import choose_question, learn_quickly
-from likewise.labeling.knowledge import ALPHA
+from likewise.labeling.knowledge import ALPHA, NOISE, Founder
 from likewise.labeling.settled_groups import settle_groups
 from likewise.labeling.what_to_ask import (
     LEAST_DOUBT,
+    LEAST_WRONG_NEW,
     MOST_SHOWN,
-    NOISE,
     RANDOM_SHARE,
+    doubtful_founder,
     doubtful_row,
     doubts_of,
     gains_of,
@@ -116,6 +117,7 @@ def test_the_same_generator_asks_the_same():
 def test_questions_are_about_rows_whose_group_is_not_known(kind):
     X, y, S = draw_rows(0)
     knowledge = know(X, S, label_some(y, np.arange(20)))
+    knowledge = knowledge._replace(settled_rows=frozenset(range(20)))
     rng = np.random.default_rng(0)
     rows = {choose_question(knowledge, (kind,), rng).rows[0] for _ in range(40)}
     assert rows <= set(range(20, 60))
@@ -204,6 +206,51 @@ def test_a_wrong_row_does_not_stand_for_its_group():
     X, S, labels, wrong_row = mislabel()
     question = choose_question(know(X, S, labels), ("group",), np.random.default_rng(0))
     assert all(wrong_row not in group for group in question.groups)
+
+
+def begin_group(n_before, n_new=1, elsewhere=(), *, n_changed=0, n_reviews=0):
+    """Three clusters, four rows of each known; one row of the first began a group of its own."""
+    X, y, S = draw_rows(5, n=90, spread=0.5)
+    rows = [np.flatnonzero(y == group)[:4] for group in range(3)]
+    labels = label_some(y, np.concatenate(rows))
+    founder = int(np.flatnonzero(y == 0)[4])
+    labels[founder] = 3
+    founders = (Founder(founder, n_before, n_new, elsewhere),)
+    knowledge = know(X, S, labels)._replace(
+        founders=founders, n_changed=n_changed, n_reviews=n_reviews
+    )
+    return knowledge, founder
+
+
+def test_a_late_new_group_is_looked_at_again_without_itself_on_the_screen():
+    knowledge, founder = begin_group(n_before=60)
+    question = choose_question(knowledge, ("group",), np.random.default_rng(0))
+    assert question.rows == (founder,)
+    assert question.is_repeat
+    assert founder not in {row for group in question.groups for row in group}
+    assert len(question.groups) == 3
+
+
+def test_the_chance_that_a_new_group_is_an_old_one_by_hand():
+    # e = .05, five answers offered: odds 20 (1 - nu) / nu / 95 of an error, nu = 3 / (3 + n)
+    odds = [(n / 3) * (0.05 / 0.95 / 5) for n in (8, 9)]
+    assert odds[0] / (1 + odds[0]) < LEAST_WRONG_NEW < odds[1] / (1 + odds[1])
+    assert doubtful_founder(begin_group(n_before=8)[0]) is None
+    assert doubtful_founder(begin_group(n_before=9)[0]) is not None
+
+
+def test_people_who_change_their_minds_are_asked_about_earlier_groups():
+    assert doubtful_founder(begin_group(n_before=5)[0]) is None
+    assert doubtful_founder(begin_group(n_before=5, n_changed=4, n_reviews=8)[0]) is not None
+    assert doubtful_founder(begin_group(n_before=20, n_reviews=90)[0]) is None
+
+
+def test_a_new_group_that_was_confirmed_or_joined_is_not_looked_at_again():
+    assert doubtful_founder(begin_group(n_before=60, n_new=2)[0]) is None
+    knowledge, founder = begin_group(n_before=60)
+    same_group = int(np.flatnonzero(knowledge.groups == knowledge.groups[founder])[0])
+    joined = knowledge._replace(founders=(Founder(founder, 60, 1, (same_group,)),))
+    assert doubtful_founder(joined) is None
 
 
 # ---- the end

@@ -17,6 +17,7 @@ from likewise.cli.options import (
     column_options,
     data_argument,
     id_option,
+    kinds_option,
     preparation_option,
     seed_option,
 )
@@ -27,15 +28,7 @@ FEW_ANSWERS = 10  # before so many, an estimate of quality says little
 
 @click.command()
 @data_argument
-@click.option(
-    "--kind",
-    "kinds",
-    multiple=True,
-    type=click.Choice(("group", "pair", "odd_one_out", "grid", "review")),
-    metavar="NAME",
-    help="Kind of question: group, pair, odd_one_out, grid or review; may be given several times.  "
-    "[default: group]",
-)
+@kinds_option
 @click.option(
     "-n",
     "--questions",
@@ -158,13 +151,13 @@ def run_session(
     from likewise.cli.question_screen import (
         QUIT,
         SKIP,
-        TITLES,
         UNDO,
         clean,
         describe_keys,
         read_choice,
         screen_of,
     )
+    from likewise.labeling import TITLES
 
     console = Console(stderr=True, highlight=False)
     n_answered = 0
@@ -177,7 +170,9 @@ def run_session(
         name = clean(shown.name_of(question.rows[0]))
         console.rule(describe_progress(progress))
         console.print(TITLES[question.kind].format(name=name), markup=False)
-        console.print(screen_of(question, shown.columns, shown.name_of))
+        console.print(
+            screen_of(question, shown.columns, shown.name_of, shown.pictures(question, console))
+        )
         console.print(describe_keys(question), markup=False)
         began = time.monotonic()
         choice = read_choice(question, read_key, print_message)
@@ -217,9 +212,21 @@ class ShownRows(NamedTuple):
     data: DataRows
     columns: dict  # what is shown, by column
     start: Any  # (n,) clusters to begin from, or None
+    images: list[str] | None = None  # paths
 
     def name_of(self, row: int) -> str:
         return f"row {row}" if self.data.ids is None else self.data.ids[row]
+
+    def pictures(self, question, console) -> Callable[[int], Any] | None:
+        """What draws the image of a row, as large as a console has room for; None without any."""
+        if self.images is None:
+            return None
+        from likewise.cli.terminal_images import draw_image, image_size
+        from likewise.features import read_small_images
+
+        size = image_size(console.width, len(question.shown))
+        in_color, paths = console.color_system is not None, self.images
+        return lambda row: draw_image(read_small_images([paths[row]], size)[0], in_color=in_color)
 
 
 def read_shown_rows(
@@ -233,9 +240,9 @@ def read_shown_rows(
         start = read_column(data, start_column)
         choice = replace(choice, exclude=[*(choice.exclude or ()), start_column])
     rows = read_data(data, id_column, choice)
-    if rows.files is not None:  # images are shown by the names of their files
+    if rows.files is not None:
         texts = {} if rows.texts is None else {"text": as_cells(rows.texts)}
-        return ShownRows(rows, texts, start)
+        return ShownRows(rows, texts, start, rows.image_paths())
     if rows.features is None:
         names = rows.feature_names or [f"x{j}" for j in range(rows.rows.shape[1])]
         return ShownRows(rows, dict(zip(names, rows.rows.T)), start)

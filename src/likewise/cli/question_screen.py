@@ -1,22 +1,17 @@
 """A question on a terminal: the rows side by side, columns that differ first, and the keys."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+
+from likewise.labeling import by_difference
 
 MOST_COLUMNS = 12  # of a row; those in which the rows shown differ most
 WIDEST = 32  # letters of a cell
 WIDEST_TEXT = 300  # of a row that is one text
 UNDO, SKIP, QUIT, DONE = "u", "s", "q", "\r"
 CANT_TELL_KEY = "?"
-TITLES = {
-    "pair": "Do these two belong together?",
-    "review": "Do these still belong together?",
-    "odd_one_out": "Which one does not belong with the others?",
-    "group": "Which of these does {name} belong with?",
-    "grid": "Which of these belong with {name}?",
-}
 
 
 def keys_of(question) -> dict[str, Any]:
@@ -72,8 +67,16 @@ def read_choice(question, read_key: Callable[[], str], show: Callable[[str], Non
         show("chosen: " + (", ".join(str(i + 1) for i in sorted(chosen)) or "none"))
 
 
-def screen_of(question, columns: Mapping[str, np.ndarray], name_of: Callable[[int], str]):
-    """The rows of a question as a table: a line per column, those that differ most first."""
+def screen_of(
+    question,
+    columns: Mapping[str, np.ndarray],
+    name_of: Callable[[int], str],
+    picture_of: Callable[[int], Any] | None = None,
+):
+    """The rows of a question as a table: a line per column, those that differ most first.
+
+    Where there is a picture of each row, a text in the size it is to have, pictures come first.
+    """
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -87,6 +90,8 @@ def screen_of(question, columns: Mapping[str, np.ndarray], name_of: Callable[[in
     table.add_column("")
     for head in heads:
         table.add_column(Text(head), overflow="fold")
+    if picture_of is not None:
+        table.add_row("", *(picture_of(row) for row in rows))
     widest = WIDEST_TEXT if len(order) == 1 else WIDEST
     for column in order[:MOST_COLUMNS]:
         cells = [Text(clean(columns[column][row], widest)) for row in rows]
@@ -94,20 +99,6 @@ def screen_of(question, columns: Mapping[str, np.ndarray], name_of: Callable[[in
     if len(order) > MOST_COLUMNS:
         table.caption = f"and {len(order) - MOST_COLUMNS} more columns, in which they differ less"
     return table
-
-
-def by_difference(columns: Mapping[str, np.ndarray], rows: Sequence[int]) -> list[str]:
-    """Names of columns, those first in which the rows differ most for what is usual."""
-    return sorted(columns, key=lambda name: -difference(columns[name], rows))
-
-
-def difference(cells: np.ndarray, rows: Sequence[int]) -> float:
-    """How far apart some cells of a column are: in its standard deviations, or by count."""
-    shown = cells[list(rows)]
-    if cells.dtype.kind in "iuf":
-        spread = float(np.nanstd(cells))
-        return float(np.nanmax(shown) - np.nanmin(shown)) / spread if spread > 0 else 0.0
-    return float(len({str(cell) for cell in shown}) - 1)
 
 
 def clean(cell: Any, widest: int = WIDEST) -> str:

@@ -1,17 +1,55 @@
 """Questions worth a click: what is known, what to ask next, and what an answer says."""
 
-from likewise.labeling.answer_constraints import constraints_from, events_from
+from likewise.labeling.answer_constraints import constraints_from, events_from, links_of
+from likewise.labeling.asked_again import consistency_of
+from likewise.labeling.doubted_answers import DoubtedAnswer, doubted_answers
 from likewise.labeling.event_log import EventLog, RowNames, SetAside
-from likewise.labeling.events import Event
+from likewise.labeling.events import (
+    SAYING,
+    UNDOABLE,
+    Event,
+    counted,
+    in_force,
+    meaning,
+    what_is_asked,
+)
 from likewise.labeling.knowledge import Knowledge, Walks, learn_quickly
 from likewise.labeling.oracles import LabelOracle, Oracle, ask
 from likewise.labeling.placed_share import PlacedShare, estimate_placed
-from likewise.labeling.questions import Question
-from likewise.labeling.session import LabelingSession, Progress
+from likewise.labeling.question_words import TITLES, by_difference, column_spreads
+from likewise.labeling.questions import (
+    ACTIONS,
+    ANOTHER,
+    APART,
+    CANT_TELL,
+    KINDS,
+    NAME,
+    NEW,
+    NOWHERE,
+    TOGETHER,
+    Question,
+    check_kinds,
+    check_question,
+)
+from likewise.labeling.session import LabelingSession, Progress, now
 from likewise.labeling.settled_groups import Settled, settle_groups
-from likewise.labeling.what_to_ask import choose_question
+from likewise.labeling.what_to_ask import MOST_SHOWN, choose_question
 
 __all__ = [
+    "ACTIONS",
+    "ANOTHER",
+    "APART",
+    "CANT_TELL",
+    "KINDS",
+    "MOST_SHOWN",
+    "NAME",
+    "NEW",
+    "NOWHERE",
+    "SAYING",
+    "TITLES",
+    "TOGETHER",
+    "UNDOABLE",
+    "DoubtedAnswer",
     "Event",
     "EventLog",
     "Knowledge",
@@ -26,10 +64,22 @@ __all__ = [
     "Settled",
     "Walks",
     "ask",
+    "by_difference",
+    "check_kinds",
+    "check_question",
     "choose_question",
+    "column_spreads",
+    "consistency_of",
     "constraints_from",
+    "counted",
+    "doubted_answers",
     "estimate_placed",
     "events_from",
+    "in_force",
     "learn_quickly",
+    "links_of",
+    "meaning",
+    "now",
     "settle_groups",
+    "what_is_asked",
 ]

@@ -19,6 +19,7 @@ One look weighs 1, however many links it is written as. They keep the id of thei
 screen, so that splitting holds them out together.
 """
 
+import warnings
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from itertools import combinations, pairwise
@@ -81,8 +82,12 @@ def constraints_from(events: Iterable[Event], n_samples: int, ids=None) -> Const
 
 
 def pairs_from(events: Iterable[Event], n_samples: int) -> Constraints:
-    """The pairs of `constraints_from` with their weights, and nothing else about them: quickly."""
-    links = [link for _, link in links_by_event(events)]
+    """The pairs of `constraints_from` with their weights, and nothing else about them: quickly.
+
+    Here all rows that stand for a group share a must-link to it: if one of them turns out to be
+    elsewhere, rows that were put beside it stay.
+    """
+    links = [link for _, link in links_by_event(events, with_others=True)]
     must_link = [link for link in links if link.kind == "must_link"]
     cannot_link = [link for link in links if link.kind == "cannot_link"]
     return Constraints(
@@ -93,17 +98,19 @@ def pairs_from(events: Iterable[Event], n_samples: int) -> Constraints:
     )
 
 
-def links_by_event(events: Iterable[Event]) -> list[tuple[Event, Link]]:
+def links_by_event(
+    events: Iterable[Event], *, with_others: bool = False
+) -> list[tuple[Event, Link]]:
     """The links of every answer and action that counts, in order."""
     return [
         (event, link)
         for event in counted(events)
         if event.question is not None
-        for link in links_of(event.question, event.choice)
+        for link in links_of(event.question, event.choice, with_others=with_others)
     ]
 
 
-def links_of(question: Question, choice) -> list[Link]:
+def links_of(question: Question, choice, *, with_others: bool = False) -> list[Link]:
     """What one answer says, with weights that add up to one look."""
     rows = question.rows
     if question.kind == IMPORTED:
@@ -119,7 +126,8 @@ def links_of(question: Question, choice) -> list[Link]:
         others = tuple(row for i, row in enumerate(rows) if i != choice)
         return [Link("odd_one_out", (*others, rows[choice]), LOOK)]
     if question.kind in ("group", "move"):
-        return link_to_groups(rows[0], [group[0] for group in question.groups], choice)
+        groups = [group if with_others else group[:1] for group in question.groups]
+        return link_to_groups(rows[0], groups, choice)
     if question.kind == "grid":
         together = [(rows[0], row) for i, row in enumerate(rows[1:]) if i in choice]
         apart = [(rows[0], row) for i, row in enumerate(rows[1:]) if i not in choice]
@@ -134,17 +142,14 @@ def links_of(question: Question, choice) -> list[Link]:
     return weigh_together([], [rows]) if choice == APART and len(rows) == 2 else []
 
 
-def link_to_groups(row: int, representatives: Sequence[int], choice) -> list[Link]:
+def link_to_groups(row: int, groups: Sequence[Sequence[int]], choice) -> list[Link]:
     """A row joined to one group and kept from the others, or from all of them."""
-    others = [
-        (row, other) for g, other in enumerate(representatives) if g != choice and other != row
-    ]
+    others = [(row, group[0]) for g, group in enumerate(groups) if g != choice and group[0] != row]
     if choice == NOWHERE:
         return [Link("cannot_link", pair, 0.0) for pair in others]
     if isinstance(choice, str):
         return weigh_together([], others)
-    chosen = representatives[choice]
-    together = [] if chosen == row else [(row, chosen)]
+    together = [(row, chosen) for chosen in groups[choice] if chosen != row]
     half = LOOK / 2 if together and others else LOOK
     return weigh_together(together, [], half) + weigh_together([], others, half)
 
@@ -165,6 +170,13 @@ def events_from(constraints: Constraints, name: str = "file") -> list[Event]:
     Their ids are the names of their screens, or follow from their content, so that answers that are
     imported twice count once.
     """
+    if constraints.exclusive:
+        warnings.warn(
+            f"{len(constraints.exclusive)} exclusive groups are rules about clusters and no "
+            "answers: they are left out here. Keep their file for likewise cluster.",
+            UserWarning,
+            stacklevel=3,
+        )
     answers = list(constraints.answers())
     by_screen: dict[str, list[int]] = {}
     repeats: dict[str, int] = {}

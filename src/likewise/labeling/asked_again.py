@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from likewise.labeling.events import Event, counted
-from likewise.labeling.questions import ANOTHER, CANT_TELL, KINDS, Question
+from likewise.labeling.answer_constraints import pairs_from
+from likewise.labeling.events import Event, counted, meaning
+from likewise.labeling.knowledge import Founder, join_components
+from likewise.labeling.questions import ANOTHER, CANT_TELL, KINDS, NEW, Question
 
 REPEAT_AFTER = 10  # answers of the same person in between
 
@@ -68,32 +70,99 @@ def swap(question: Question) -> Question:
 
 
 class Looks(NamedTuple):
-    """Rows whose group was asked for more than once."""
+    """What all looks at single rows come to."""
 
+    events: list[Event]  # without group answers that other looks at the same row outvote
+    joined: list[tuple[int, int]]  # the row that began a group, a row of the group it is part of
+    left_open: frozenset  # rows whose looks are even
+    founders: tuple[Founder, ...]
     settled: frozenset  # rows with two answers that agree, or with three
     n_again: int
     n_changed: int
 
 
-def looks_at_rows(events: Sequence[Event], groups: np.ndarray) -> Looks:
-    """How often people were asked again about the group of a row, and said something else."""
-    said: dict[int, list] = {}
+def settle_looks(events: Sequence[Event], n_samples: int) -> Looks:
+    """Group answers after the looks at each row have voted.
+
+    Two answers that put a row into different groups do not make these one: the row follows most of
+    its looks, and is left open if they are even. "A new group" is the weaker of two, unless other
+    rows have joined that group since; then it takes two looks to make it part of another.
+    """
+    looks = looks_by_row(events)
+    again = {row for row, of_row in looks.items() if len(of_row) > 1}
+    voting = {event.id for row in again for event in looks[row]}
+    rest = [event for event in events if event.id not in voting]
+    groups = join_components(pairs_from(rest, n_samples))[0] if again else np.full(n_samples, -1)
+    sizes = np.bincount(groups[groups >= 0])
+    joined, founders, settled, left_open = [], [], set(), set()
+    outvoted: set[str] = set()
     n_again = n_changed = 0
+    n_before = {event.id: i for i, event in enumerate(events)}
+    for row, of_row in looks.items():
+        said = [name_choice(event, groups) for event in of_row]
+        n_again += len(said) - 1
+        n_changed += sum(name not in said[:i] for i, name in enumerate(said) if i)
+        if len(said) > 2 or len(set(said)) < len(said):
+            settled.add(row)
+        elsewhere = [chosen_row(event) for event in of_row if event.choice != NEW]
+        if len(elsewhere) < len(of_row):
+            first = next(event for event in of_row if event.choice == NEW)
+            n_new = len(of_row) - len(elsewhere)
+            founders.append(Founder(row, n_before[first.id], n_new, tuple(elsewhere)))
+        has_joined = bool(groups[row] >= 0 and sizes[groups[row]] > 1)
+        winner = vote(said, prefers_new=has_joined)
+        outvoted |= {event.id for event, name in zip(of_row, said) if name != winner}
+        if winner is None and not has_joined:
+            left_open.add(row)
+        if has_joined and winner not in (NEW, None) and NEW in said:
+            joined.append((row, elsewhere[-1]))
+    kept = [event for event in events if event.id not in outvoted]
+    return Looks(
+        kept,
+        joined,
+        frozenset(left_open),
+        tuple(founders),
+        frozenset(settled),
+        n_again,
+        n_changed,
+    )
+
+
+def is_look(event: Event) -> bool:
+    """An answer that names the group of one row."""
+    is_group = event.question is not None and event.question.kind == "group"
+    return is_group and (event.choice == NEW or not isinstance(event.choice, str))
+
+
+def looks_by_row(events: Sequence[Event]) -> dict[int, list[Event]]:
+    looks: dict[int, list[Event]] = {}
     for event in events:
-        if event.question is None or event.question.kind != "group" or event.choice == ANOTHER:
-            continue
-        before = said.setdefault(event.question.rows[0], [])
-        if event.choice == CANT_TELL:
-            continue
-        group = event.choice
-        if not isinstance(group, str):
-            group = int(groups[event.question.groups[group][0]])
-        n_again += bool(before)
-        n_changed += bool(before) and group not in before
-        before.append(group)
-    settled = {row for row, all_said in said.items() if len(all_said) > 2}
-    settled |= {row for row, all_said in said.items() if len(set(all_said)) < len(all_said)}
-    return Looks(frozenset(settled), n_again, n_changed)
+        if is_look(event) and event.question is not None:
+            looks.setdefault(event.question.rows[0], []).append(event)
+    return looks
+
+
+def chosen_row(event: Event) -> int:
+    """The row that stands for the group that was chosen."""
+    return event.question.groups[event.choice][0] if event.question is not None else -1
+
+
+def name_choice(event: Event, groups: np.ndarray) -> Any:
+    """The group that an answer names: "new", its number, or a row that has none."""
+    if event.choice == NEW:
+        return NEW
+    row = chosen_row(event)
+    return int(groups[row]) if groups[row] >= 0 else ("row", row)
+
+
+def vote(said: Sequence[Any], *, prefers_new: bool) -> Any:
+    """What was said most often; None where two groups are even."""
+    counts = {name: said.count(name) for name in said}
+    most = max(counts.values())
+    winners = [name for name, n in counts.items() if n == most]
+    if NEW in winners and len(winners) > 1:
+        winners = [NEW] if prefers_new else [name for name in winners if name != NEW]
+    return winners[0] if len(winners) == 1 else None
 
 
 def consistency_of(answers: Sequence[Event]) -> float:
@@ -107,15 +176,3 @@ def consistency_of(answers: Sequence[Event]) -> float:
         if before:
             same.append(meaning(before[0]) == meaning(event))
     return float(np.mean(same)) if same else float("nan")
-
-
-def meaning(event: Event) -> Any:
-    """The choice in terms of rows, whatever their order on the screen."""
-    question, choice = event.question, event.choice
-    if question is None or isinstance(choice, str):
-        return choice
-    if question.kind == "group":
-        return question.groups[choice][0]
-    if question.kind == "odd_one_out":
-        return question.rows[choice]
-    return {question.rows[1:][i] for i in choice}

@@ -18,6 +18,7 @@ import json
 import os
 import sqlite3
 import threading
+import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import blake2b
@@ -28,6 +29,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from likewise.features import cell_table, is_frame
+from likewise.files.atomic_file import replacing
 from likewise.labeling.events import Event
 from likewise.labeling.questions import Question
 
@@ -193,6 +195,29 @@ class EventLog:
             events.append(Event(kind, client, asked, chosen, *cell))
         return events
 
+    @property
+    def identity(self) -> str:
+        """A random name of this log, the same whenever it is opened."""
+        with self._lock:
+            self._file.execute(
+                "CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, text TEXT)"
+            )
+            drawn = ("identity", uuid.uuid4().hex)
+            self._file.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", drawn)
+            query = "SELECT text FROM about WHERE name = 'identity'"
+            return self._file.execute(query).fetchone()[0]
+
+    def back_up(self, path: str | os.PathLike) -> None:
+        """Copy the log, whole, while it is being written to; the copy is one file."""
+        with replacing(path) as temporary:
+            copy = sqlite3.connect(temporary)
+            try:
+                with self._lock:
+                    self._file.backup(copy)
+                copy.execute("PRAGMA journal_mode=DELETE")
+            finally:
+                copy.close()
+
     def close(self) -> None:
         """Close the file; what was appended is there in any case."""
         self._file.close()
@@ -262,14 +287,19 @@ def open_file(path: Path) -> sqlite3.Connection:
                 f"{VERSION}. Upgrade likewise."
             )
         file.execute("COMMIT")
-        file.execute("PRAGMA journal_mode=WAL")
+        mode = file.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+        if mode != "wal":
+            raise OSError(
+                f"{path} cannot be opened as a log: this drive has no write-ahead log. Name a file "
+                "on a drive of this machine."
+            )
     except sqlite3.OperationalError as error:
         file.close()
         raise OSError(f"{path} cannot be opened as a log: {error}.") from None
     except sqlite3.DatabaseError as error:
         file.close()
         raise ValueError(f"{path.name} is no log of answers: {error}. Name another file.") from None
-    except ValueError:
+    except (ValueError, OSError):
         file.close()
         raise
     return file

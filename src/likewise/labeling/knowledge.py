@@ -1,19 +1,19 @@
 """What is known about the rows after every answer, quickly enough to choose the next question.
 
     groups       components that answers join, where must-links and cannot-links disagree by weight
-    F[:, g]      mean over the known rows r of group g of  w_r = inv(I - alpha S) e_r
-    memberships  rows of F divided by their sums, as in cluster/propagation.py
+    memberships  of a Gaussian field with covariance K = inv(I - alpha S) whose values are known at
+                 the known rows, as in `interpolate_groups`
+    Phi          K = Phi Phi' + I or so, by its largest eigenvalues: walks between known rows
 
-S does not change during a session, so the walks w_r of a row are solved once and kept. An answer
-about one row then costs one linear system with one right-hand side, whatever was asked before.
-They are solved one row at a time, so that they are the same to the last bit in whatever order the
-answers came: a replayed session chooses the same questions.
+Memberships are one sparse linear system with a column for each group, whatever was asked before and
+in whatever order: a replayed session comes to the same state to the last bit, at the cost of one
+answer. Phi does not change during a session.
 
 Components are joined greedily, the pair with the largest weight (must-links minus cannot-links,
 added up over all rows of the two) first, as long as it is positive. Without contradictions these
 are the components of the must-links; with them, one wrong must-link does not join two groups that
 many answers keep apart.
-Reference: zhu2003 and zhou2004 for the memberships, keuper2015 for joining.
+Reference: zhu2003 for Gaussian fields over a graph, keuper2015 for joining.
 """
 
 import heapq
@@ -24,20 +24,21 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from likewise.cluster import share_walks, solve_walks
+from likewise.cluster import interpolate_groups
 from likewise.constraints import Constraints
 from likewise.kernels import leading_eigenpairs
 from likewise.numerics.threads import one_thread
 
 ALPHA = 0.98  # a step over the graph, as in GraphPropagation
 TOL = 1e-9
+NOISE = 0.05  # variance of an answer, beside K's of 1 and more: its neighbors stay a little open
 N_DIRECTIONS = 100  # of the walks; more follow single rows, and questions get no better by them
 MOST_DIRECTIONS = 300  # where the graph has more pieces than that
 LEAST_WEIGHT = 1e-9  # between two components; below, the answers cancel out
 
 
 class Walks:
-    """Walks over a graph from single rows, each solved when it is first asked for.
+    """Walks over a graph, by the leading eigenvectors of its matrix.
 
     Parameters
     ----------
@@ -47,7 +48,6 @@ class Walks:
 
     def __init__(self, S: csr_array):
         self.S = S
-        self._columns: dict[int, np.ndarray] = {}
 
     @cached_property
     def coordinates(self) -> np.ndarray:
@@ -55,17 +55,25 @@ class Walks:
         values, vectors = leading_eigenpairs(self.S, N_DIRECTIONS)
         return (vectors / np.sqrt(1 - ALPHA * values))[:, :MOST_DIRECTIONS]
 
-    def from_rows(self, rows: Iterable[int]) -> np.ndarray:
-        """(n, m), column j: inv(I - alpha S) e for e at rows[j]. Columns are not to be changed."""
-        columns = [self._solved(int(row)) for row in rows]
-        return np.column_stack(columns) if columns else np.empty((self.S.shape[0], 0))
+    @one_thread()
+    def between(self, rows: Iterable[int], others: Iterable[int]) -> np.ndarray:
+        """(len(rows), len(others)) walks from each of the rows to each of the others."""
+        Phi = self.coordinates
+        return Phi[np.asarray(rows, dtype=int)] @ Phi[np.asarray(others, dtype=int)].T
 
-    def _solved(self, row: int) -> np.ndarray:
-        if row not in self._columns:
-            start = np.zeros((self.S.shape[0], 1))
-            start[row] = 1.0
-            self._columns[row] = solve_walks(self.S, start, alpha=ALPHA, tol=TOL).X[:, 0]
-        return self._columns[row]
+
+class Founder(NamedTuple):
+    """A row that was said to begin a new group."""
+
+    row: int
+    n_before: int  # answers before it
+    n_new: int  # looks that said so
+    elsewhere: tuple[int, ...]  # rows of the groups that other looks put it into
+
+    def at(self, position: np.ndarray) -> "Founder":
+        """The same with row i renamed position[i]."""
+        elsewhere = tuple(int(position[row]) for row in self.elsewhere)
+        return self._replace(row=int(position[self.row]), elsewhere=elsewhere)
 
 
 class Knowledge(NamedTuple):
@@ -78,8 +86,9 @@ class Knowledge(NamedTuple):
     n_groups: int
     memberships: np.ndarray  # (n, g), rows sum to 1; all alike where no walk comes; (n, 0) if g = 0
     asked: frozenset  # of tuples of rows that were asked about, see `Question.keys`
-    walks: Walks  # from any row; kept from answer to answer
+    walks: Walks  # between any rows; kept from answer to answer
     settled_rows: frozenset = frozenset()  # looked at often enough, whatever speaks against it
+    founders: tuple[Founder, ...] = ()  # rows that were said to begin a new group
     n_reviews: int = 0  # looks at a row that was looked at before
     n_changed: int = 0  # of these, with another answer
 
@@ -99,26 +108,23 @@ def learn_quickly(
 ) -> Knowledge:
     """What the pairs among the answers say about all rows.
 
-    Pass the `walks` of the last knowledge: only rows that are new are then solved for. Answers of
-    weight 0 do not count. A row that a counted pair refers to is known, if only as a group of one.
+    Pass the `walks` of the last knowledge: they stay the same. Answers of weight 0 do not count. A
+    row that a counted pair refers to is known, if only as a group of one.
     """
     walks = Walks(S) if walks is None else walks
     groups, apart = join_components(constraints)
-    memberships = spread_groups_known(walks, groups, len(apart))
+    memberships = spread_groups_known(S, groups, len(apart))
     return Knowledge(Z, S, groups, apart, len(apart), memberships, frozenset(asked), walks)
 
 
-@one_thread()
-def spread_groups_known(walks: Walks, groups: np.ndarray, n_groups: int) -> np.ndarray:
+def spread_groups_known(S: csr_array, groups: np.ndarray, n_groups: int) -> np.ndarray:
     """Memberships (n, g) from the known groups (n,); known rows have 1 in their own."""
     if not n_groups:
         return np.empty((len(groups), 0))
-    known = np.flatnonzero(groups >= 0)
-    members = np.eye(n_groups)[groups[known]]  # (m, g)
-    F = walks.from_rows(known) @ (members / members.sum(axis=0))
-    memberships = share_walks(walks.S, F, alpha=ALPHA, tol=TOL)
+    memberships = interpolate_groups(S, groups, n_groups, alpha=ALPHA, tol=TOL, noise=NOISE)
     memberships[~memberships.any(axis=1)] = 1 / n_groups
-    memberships[known] = members
+    known = np.flatnonzero(groups >= 0)
+    memberships[known] = np.eye(n_groups)[groups[known]]
     return memberships
 
 

@@ -51,7 +51,7 @@ def as_grid(question: Question, knowledge: Knowledge) -> Question:
     is_open[[row, first]] = False
     rows = np.flatnonzero(is_open)
     rows = rows[[tuple(sorted((first, int(r)))) not in knowledge.asked for r in rows]]
-    walks = knowledge.walks.from_rows([first])[rows, 0]
+    walks = knowledge.walks.between(rows, [first])[:, 0]
     n_near = max(len(rows) // max(knowledge.n_groups, 2), N_GRID)
     ranks = np.unique(np.geomspace(1, n_near, N_GRID - 1).round().astype(int)) - 1
     near = rows[np.argsort(-walks, kind="stable")[ranks[ranks < len(rows)]]]
@@ -74,7 +74,7 @@ def as_triple(question: Question, knowledge: Knowledge, rng: np.random.Generator
 def nearest_known(knowledge: Knowledge, settled: Settled, row: int, group: int) -> int:
     """The known row of a group with the most walks to a row."""
     rows = np.flatnonzero(settled.groups == group)
-    return int(rows[np.argmax(knowledge.walks.from_rows([row])[rows, 0])])
+    return int(rows[np.argmax(knowledge.walks.between(rows, [row])[:, 0])])
 
 
 def ask_triple_alone(knowledge: Knowledge, rng: np.random.Generator) -> Question | None:
@@ -86,7 +86,7 @@ def ask_triple_alone(knowledge: Knowledge, rng: np.random.Generator) -> Question
     gains = variance_taken(knowledge.walks.coordinates, shown, np.ones(len(knowledge.groups)))
     row = int(rows[np.argmax(gains[rows])])
     others = rows[rows != row] if len(shown) < 2 else shown
-    walks = knowledge.walks.from_rows([row])[others, 0]
+    walks = knowledge.walks.between(others, [row])[:, 0]
     order = others[np.argsort(-walks, kind="stable")]
     far = order[int(rng.integers(1, len(order)))]
     triple = rng.permutation([row, order[0], far]).tolist()
@@ -100,8 +100,7 @@ def review_worst(knowledge: Knowledge) -> Question | None:
     if settled.n_groups < 2:
         return None
     own = settled.groups[known]
-    walks = knowledge.walks.from_rows(known)[known]
-    shares = leave_one_out(walks, own, settled.n_groups)
+    shares = leave_one_out(knowledge.walks, known, own, settled.n_groups)
     trust = own_shares(knowledge, settled)
     doubts = shares.max(axis=1) - trust[known]
     doubts[np.bincount(own)[own] == 1] = 0.0  # nothing but itself speaks for its group

@@ -23,7 +23,7 @@ from likewise.labeling.settled_groups import SHARPNESS, Settled, leave_one_out
 
 LEVEL = 0.9  # of the interval
 Z_SCORE = 1.645  # of a normal distribution, for this level
-EVIDENCE = 0.7
+EVIDENCE = 0.5
 SHIFTS = np.linspace(-4, 4, 41)  # a
 SLOPES = np.linspace(0, 2.5, 26)  # b
 SHIFT_SPREAD, SLOPE_MEAN, SLOPE_SPREAD = 1.0, 1.0, 0.5  # of the prior
@@ -48,8 +48,7 @@ def estimate_placed(knowledge: Knowledge, settled: Settled, error_rate: float = 
     own = settled.groups[known]
     if settled.n_groups < 2 or np.bincount(own).max() < 2:
         return PlacedShare(0.5, 0.0, 1.0)
-    walks = knowledge.walks.from_rows(known)[known]
-    without_self = leave_one_out(walks, own, settled.n_groups)
+    without_self = leave_one_out(knowledge.walks, known, own, settled.n_groups)
     others = sharpen(settled.memberships[settled.groups < 0], SHARPNESS).max(axis=1)
     if not len(others):
         return PlacedShare(1 - error_rate, 1 - error_rate, 1 - error_rate)

@@ -11,11 +11,13 @@ Each can also be answered "cant_tell". What a person does to clusters without be
 same form, and one answer:
 
     merge        the groups shown are one             together
-    split        the groups shown are different       apart
+    split        the groups shown are different; or   apart
+                 the rows are not all of one group
     pure         all these rows belong together       together
     move         the row belongs with the first of    0
                  the groups, not with the others
     imported     the rows of answers from a file      links: (kind, positions in rows, weight)
+    name         rows typical of a cluster            what it is called
 
 Rows are numbers of rows of X; while the next question is
 chosen, they are positions among the rows that are thought about, and `at` translates them.
@@ -28,11 +30,14 @@ from typing import Any
 
 import numpy as np
 
+from likewise.files.html_table import html_table
+
 KINDS = ("pair", "odd_one_out", "group", "grid", "review")
 CANT_TELL = "cant_tell"
 ANOTHER, NEW, NOWHERE = "another", "new", "nowhere"
 TOGETHER, APART = "together", "apart"
 IMPORTED = "imported"
+NAME = "name"
 ACTIONS = {"merge": TOGETHER, "split": APART, "pure": TOGETHER, "move": 0}  # and their one answer
 
 
@@ -91,6 +96,8 @@ class Question:
         """What has been asked once this is answered: sorted rows; of a grid, each pair of it."""
         if self.kind == "grid":
             return tuple(tuple(sorted((self.rows[0], row))) for row in self.rows[1:])
+        if self.kind == "split" and not self.groups:
+            return ()
         if self.kind in ("review", IMPORTED):
             return tuple(combinations(sorted(self.rows), 2))
         return (tuple(sorted(self.rows)),)
@@ -100,7 +107,7 @@ class Question:
         """The answers to choose from; of a grid, the numbers that can be chosen."""
         if self.kind in ACTIONS:
             return (ACTIONS[self.kind],)
-        if self.kind == IMPORTED:
+        if self.kind in (IMPORTED, NAME):
             return ()
         if self.kind == "odd_one_out":
             return (0, 1, 2, CANT_TELL)
@@ -141,6 +148,16 @@ class Question:
             more=tuple(map(renamed, self.more)),
         )
 
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        rows: list[tuple[str, str]] = [("rows", ", ".join(map(str, self.rows)))]
+        rows += [
+            (f"group {number}", ", ".join(map(str, group)))
+            for number, group in enumerate(self.groups)
+        ]
+        rows.append(("answers", ", ".join(map(str, self.offered))))
+        return html_table(f"A question of the kind {self.kind}", rows)
+
     def to_json(self) -> dict[str, Any]:
         """Plain lists, numbers and text; what has its default is left out."""
         cells: dict[str, Any] = {"kind": self.kind, "rows": list(self.rows)}
@@ -163,14 +180,16 @@ def check_question(question: Question, n_rows: int) -> Question:
     """The question, if its kind is known and its rows are rows of X, each asked about once."""
     widths = {"pair": 2, "odd_one_out": 3, "group": 1, "move": 1}
     kind, rows = question.kind, question.rows
-    if kind not in (*KINDS, *ACTIONS):
+    if kind not in (*KINDS, *ACTIONS, NAME):
         known = ", ".join((*KINDS, *ACTIONS))
         raise ValueError(f"kind={kind!r} of a question is unknown. Use one of {known}.")
     if kind in widths and len(rows) != widths[kind]:
         raise ValueError(f"A question of the kind {kind} is about {widths[kind]} rows, not {rows}.")
-    if kind in ("grid", "review", "pure") and len(rows) < 2:
+    is_open_split = kind == "split" and not question.groups
+    if (kind in ("grid", "review", "pure") or is_open_split) and len(rows) < 2:
         raise ValueError(f"A question of the kind {kind} is about 2 rows or more, not {rows}.")
-    if kind in ("group", "merge", "split", "move") and not all(question.groups or ((),)):
+    shows_groups = kind in ("group", "merge", "split", "move") and not is_open_split
+    if shows_groups and not all(question.groups or ((),)):
         raise ValueError(f"A question of the kind {kind} shows groups of one row or more.")
     if len(set(rows)) < len(rows):
         raise ValueError(f"A question of the kind {kind} asks about a row twice: {rows}.")

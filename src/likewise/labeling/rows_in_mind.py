@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
-from likewise.guided import fit_reducer, fit_scaler, preparation_map
+from likewise.guided import fit_preparation
 from likewise.kernels import interpolation_weights, normalized_adjacency, self_tuning_graph
 from likewise.labeling.knowledge import Walks
 
@@ -31,8 +31,8 @@ class RowsInMind:
 
     def __init__(self, X, rows: np.ndarray, *, preparation: str, seed: int):
         self.X, self.rows = X, rows
-        scaler, self.why_prepared = fit_scaler(X[rows], preparation)
-        self._prepared = preparation_map(scaler, fit_reducer(X[rows], seed), X.shape[1])
+        prepared = fit_preparation(X[rows], preparation, seed=seed)
+        self._prepared, self.why_prepared = prepared.map, prepared.why
         self.Z = np.asarray(self._prepared.transform(X[rows]))
         self.S: csr_array = normalized_adjacency(self_tuning_graph(self.Z, N_NEIGHBORS))[0]
         self.walks = Walks(self.S)

@@ -27,16 +27,17 @@ from likewise.labeling.asked_again import (
     choose_again,
     consistency_of,
     is_stale,
-    looks_at_rows,
+    settle_looks,
 )
 from likewise.labeling.event_log import EventLog, RowNames
-from likewise.labeling.events import Event, counted, last_counted
+from likewise.labeling.events import SAYING, Event, counted, last_counted
 from likewise.labeling.knowledge import Knowledge, learn_quickly
 from likewise.labeling.other_kinds import choose_of_kinds
 from likewise.labeling.placed_share import PlacedShare, estimate_placed
 from likewise.labeling.questions import (
     ACTIONS,
     ANOTHER,
+    IMPORTED,
     NOWHERE,
     Question,
     check_kinds,
@@ -52,6 +53,7 @@ ROWS_IN_MIND = 10_000  # rows thought about; with more, a sample
 REVIEW_SHARE = 0.5  # of the questions, where a session begins from clusters
 ENOUGH = 0.98  # share of rows, placed rightly in all probability, that ends a session
 NOWHERE_LABEL = -1
+OUTVOTES = 1000.0  # weight of what most looks at the row that began a group say
 
 
 class Progress(NamedTuple):
@@ -86,7 +88,10 @@ class LabelingSession:
         Clusters to begin from and to review, -1 for none. They hold where no answer contradicts.
     kinds : sequence of str, default=("group",)
         Kinds of question to ask: "group", "pair", "odd_one_out", "grid", "review".
-    preparation : {"auto", "none", "standardize"}, default="auto"
+    n_clusters : int or "auto", default="auto"
+        Number of clusters of ``model``, and of ``labels`` before two groups are known. Questions
+        do not depend on it.
+    preparation : {"auto", "none", "standardize", "robust", "unit", "tfidf"}, default="auto"
         What is done to the features first, as in ``GuidedClustering``.
     features : "auto" or transformer, default="auto"
         What turns X into numbers first, as in ``GuidedClustering``.
@@ -140,6 +145,7 @@ class LabelingSession:
         log: str | os.PathLike | None = None,
         start_labels=None,
         kinds: Sequence[str] = ("group",),
+        n_clusters: int | str = "auto",
         preparation: str = "auto",
         features="auto",
         repeat_share: float = 0.03,
@@ -148,12 +154,12 @@ class LabelingSession:
         self.kinds = check_kinds(kinds)
         if not 0 <= repeat_share <= 1:
             raise ValueError(f"repeat_share={repeat_share} must lie between 0 and 1.")
-        self.preparation, self.features = preparation, features
+        self.n_clusters, self.preparation, self.features = n_clusters, preparation, features
         self.repeat_share = repeat_share
         if not isinstance(random_state, int | np.integer):
             random_state = check_random_state(random_state).randint(2**31 - 1)
         self.random_state = int(random_state)
-        self._raw = X
+        self._raw, self._start_labels = X, start_labels
         transformer = fit_features(features, X)
         self._X = numbers_of(X if transformer is None else transformer.transform(X))
         is_even = isinstance(transformer, TableFeatures) and preparation == "auto"
@@ -195,7 +201,8 @@ class LabelingSession:
         name = annotator or ""
         question = self._open.get(name)
         if question is None or is_stale(question, self._events):
-            question = self._choose(name)
+            others = [shown for other, shown in self._open.items() if other != name]
+            question = self._choose(name, tuple(others), self.kinds)
             if question is None:
                 self._open.pop(name, None)
                 return None
@@ -292,6 +299,62 @@ class LabelingSession:
         event = Event("action", event_id or self._new_id(), question, ACTIONS[kind])
         return self._record(replace(event, annotator=annotator or "", at=now()))
 
+    def look_again(
+        self,
+        kind: str,
+        answer_id: str,
+        choice: Any = None,
+        *,
+        annotator: str | None = None,
+        event_id: str | None = None,
+    ) -> bool:
+        """Confirm an answer, or say that another one is right.
+
+        Parameters
+        ----------
+        kind : {"keep", "flip"}
+            A keep is one more look with the same answer; a flip replaces it.
+        answer_id : str
+            The id of the answer's event.
+        choice : str, int or sequence of int, default=None
+            Of a flip: the answer that is right.
+        annotator, event_id : str, default=None
+            As in ``answer``.
+        """
+        before = next((e for e in counted(self._events) if e.id == answer_id), None)
+        if before is None or before.question is None or kind not in ("keep", "flip"):
+            raise ValueError(f"There is no answer {answer_id!r} to {kind}.")
+        choice = before.choice if kind == "keep" else before.question.check_choice(choice)
+        event = Event(kind, event_id or self._new_id(), before.question, choice, annotator or "")
+        return self._record(replace(event, at=now(), undoes=answer_id))
+
+    def propose(
+        self,
+        annotator: str | None = None,
+        *,
+        beside: Sequence[Question] = (),
+        kinds: Sequence[str] | None = None,
+    ) -> Question | None:
+        """A question to prepare ahead; nothing is recorded, so it need never be asked.
+
+        Parameters
+        ----------
+        annotator : str, default=None
+            Who is to be asked.
+        beside : sequence of Question, default=()
+            Prepared already, or on somebody's screen: not to be asked again.
+        kinds : sequence of str, default=None
+            Kinds of question; by default those of the session.
+        """
+        chosen_kinds = self.kinds if kinds is None else check_kinds(kinds)
+        return self._choose(annotator or "", tuple(beside), chosen_kinds)
+
+    def add_event(self, event: Event) -> bool:
+        """Take an event as it is, from another session or a log; False if it is known already."""
+        if event.question is not None and event.question.kind != IMPORTED:
+            check_question(event.question, self.n_samples)
+        return self._record(event)
+
     def add_answers(self, answers) -> int:
         """Take answers from elsewhere: `Constraints`, or the path of an answer file.
 
@@ -310,7 +373,44 @@ class LabelingSession:
             )
         return sum(self._record(event) for event in events_from(answers))
 
+    def twin(self) -> "LabelingSession":
+        """Another session about the same rows, where this one is, that saves nothing."""
+        other = LabelingSession(**self.settings)
+        for event in self._events:
+            other._apply(event)
+        return other
+
     # What is known
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What it was made with, but for its log."""
+        return {
+            "X": self._raw,
+            "ids": self.ids,
+            "start_labels": self._start_labels,
+            "kinds": self.kinds,
+            "n_clusters": self.n_clusters,
+            "preparation": self.preparation,
+            "features": self.features,
+            "repeat_share": self.repeat_share,
+            "random_state": self.random_state,
+        }
+
+    @property
+    def rows(self):
+        """The rows as they were given."""
+        return self._raw
+
+    @property
+    def numbers(self):
+        """The rows as numbers (n_samples, d), dense or CSR."""
+        return self._X
+
+    @property
+    def position(self) -> np.ndarray:
+        """(n_samples,) the place of each row in ``knowledge``, -1 where it is not thought about."""
+        return self._rows_in_mind().position
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -327,7 +427,15 @@ class LabelingSession:
         """What the answers say about the rows thought about, by position among them."""
         if self._knowledge is None:
             mind = self._rows_in_mind()
-            answers = pairs_from(self._events, self.n_samples).restrict(mind.rows)
+            looks = settle_looks(counted(self._events), self.n_samples)
+            answers = pairs_from(looks.events, self.n_samples)
+            if looks.left_open:
+                is_open = np.isin(answers.signed_pairs()[0], list(looks.left_open)).any(axis=1)
+                answers = answers.subset(~is_open)
+            if looks.joined:
+                weights = np.full(len(looks.joined), OUTVOTES)
+                answers += Constraints(self.n_samples, must_link=looks.joined, weights=weights)
+            answers = answers.restrict(mind.rows)
             if self._start is not None:
                 answers = answers + self._start.links(mind)
             asked = {
@@ -335,11 +443,9 @@ class LabelingSession:
                 for key in asked_keys(self._events)
             }
             knowledge = learn_quickly(mind.Z, mind.S, answers, asked=asked, walks=mind.walks)
-            groups = np.full(self.n_samples, -1)
-            groups[mind.rows] = knowledge.groups
-            looks = looks_at_rows(counted(self._events), groups)
             self._knowledge = knowledge._replace(
                 settled_rows=frozenset(mind.position[list(looks.settled)].tolist()),
+                founders=tuple(founder.at(mind.position) for founder in looks.founders),
                 n_reviews=looks.n_again,
                 n_changed=looks.n_changed,
             )
@@ -385,12 +491,25 @@ class LabelingSession:
         knows the group of each row; answers that others outvote are left out. Fitted
         when it is first asked for after an answer.
         """
-        n_heard = sum(event.kind in ("answer", "action", "undo") for event in self._events)
+        n_heard = sum(event.kind in (*SAYING, "undo") for event in self._events)
         if self._model is None or self._model[0] != n_heard:
-            model = self._unfitted_model().fit(self._raw, constraints=self._settled_answers())
-            self._model = n_heard, model
+            self._model = n_heard, self.fit_model()
             self._record(Event("refit", self._new_id(), at=now()))
         return self._model[1]
+
+    def fit_model(self) -> GuidedClustering:
+        """The same, fitted whenever it is called; nothing is recorded."""
+        return self._unfitted_model().fit(self._raw, constraints=self.settled_answers())
+
+    def settled_answers(self) -> Constraints:
+        """What the model is fitted to: the groups that all answers together make."""
+        settled, rows = settle_groups(self.knowledge), self._rows_in_mind().rows
+        groups = np.full(self.n_samples, -1)
+        if settled.n_groups < 2 or self._start is not None:
+            groups[rows] = self.knowledge.groups
+            return not_outvoted(self.constraints, groups)
+        groups[rows] = settled.groups
+        return links_of_groups(self.constraints, groups)
 
     @property
     def progress(self) -> Progress:
@@ -452,7 +571,7 @@ class LabelingSession:
                 self._open[name] = replace(
                     event.question, groups=more[:MOST_SHOWN], more=more[MOST_SHOWN:]
                 )
-        if event.kind != "shown":
+        if event.kind not in ("shown", "name"):
             self._knowledge = None
 
     def _rows_in_mind(self) -> RowsInMind:
@@ -469,40 +588,33 @@ class LabelingSession:
             )
         return self._mind
 
-    def _choose(self, name: str) -> Question | None:
-        rng = self._rng(name)
+    def _choose(
+        self, name: str, beside: tuple[Question, ...], kinds: tuple[str, ...]
+    ) -> Question | None:
+        """The question to ask now, but for those beside it."""
+        rng = self._rng(name, len(beside))
         if rng.random() < self.repeat_share:
             again = choose_again(self._events, name, rng)
-            if again is not None:
+            if again is not None and again not in beside:
                 return again
         mind, knowledge = self._rows_in_mind(), self.knowledge
-        others = [question for other, question in self._open.items() if other != name]
-        on_screens = mind.keys_at(key for question in others for key in question.keys)
+        on_screens = mind.keys_at(key for question in beside for key in question.keys)
         knowledge = knowledge._replace(asked=knowledge.asked | on_screens)
         question = None
         if self._start is not None and rng.random() < REVIEW_SHARE:
             question = self._start.review(knowledge, mind, rng)
         if question is None:
-            question = choose_of_kinds(knowledge, self.kinds, rng)
+            question = choose_of_kinds(knowledge, kinds, rng)
         return None if question is None else question.at(mind.rows)
 
-    def _rng(self, name: str) -> np.random.Generator:
+    def _rng(self, name: str, n_beside: int = 0) -> np.random.Generator:
         """Random numbers that depend on the seed, on who is asked and on what has happened."""
         n_events = sum(event.kind not in ("shown", "refit") for event in self._events)
-        return np.random.default_rng([self.random_state, n_events, zlib.crc32(name.encode())])
+        seeds = [self.random_state, n_events, zlib.crc32(name.encode()), n_beside]
+        return np.random.default_rng(seeds if n_beside else seeds[:3])
 
     def _new_id(self) -> str:
         return uuid.uuid4().hex
-
-    def _settled_answers(self) -> Constraints:
-        """What the model is fitted to."""
-        settled, rows = settle_groups(self.knowledge), self._rows_in_mind().rows
-        groups = np.full(self.n_samples, -1)
-        if settled.n_groups < 2 or self._start is not None:
-            groups[rows] = self.knowledge.groups
-            return not_outvoted(self.constraints, groups)
-        groups[rows] = settled.groups
-        return links_of_groups(self.constraints, groups)
 
     @cached_property
     def _plain_labels(self) -> np.ndarray:
@@ -513,7 +625,10 @@ class LabelingSession:
 
     def _unfitted_model(self) -> GuidedClustering:
         return GuidedClustering(
-            preparation=self.preparation, features=self.features, random_state=self.random_state
+            self.n_clusters,
+            preparation=self.preparation,
+            features=self.features,
+            random_state=self.random_state,
         )
 
 

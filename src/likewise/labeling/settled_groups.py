@@ -16,14 +16,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from likewise.cluster import even_out
 from likewise.constraints import Constraints
 from likewise.guided import sharpen
 from likewise.kernels import nearest_rows
-from likewise.labeling.knowledge import Knowledge, spread_groups_known
+from likewise.labeling.knowledge import NOISE, Knowledge, Walks, spread_groups_known
+from likewise.numerics.threads import one_thread
 
 SHARPNESS = 3.0  # of shares of walks: as they come they are far too even
+SHARPNESSES = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)  # where they are fitted
 THETA = 3.0  # the larger, the more groups are expected
 LEAST_OWN = 0.2  # chance that a single row needs to count as a group
+LEAST = 1e-6  # membership, before it is sharpened
 ERROR_RATE = 0.01  # of answers, where nothing else is known about a person
 
 
@@ -52,7 +56,7 @@ def settle_groups(knowledge: Knowledge, error_rate: float = ERROR_RATE) -> Settl
     groups = number[knowledge.groups]
     memberships = knowledge.memberships
     if not is_group.all():
-        memberships = spread_groups_known(knowledge.walks, groups, int(is_group.sum()))
+        memberships = spread_groups_known(knowledge.S, groups, int(is_group.sum()))
         for component in np.flatnonzero(~is_group):
             rows = knowledge.groups == component
             shares = memberships[rows] * ~knowledge.apart[component, is_group]
@@ -82,7 +86,7 @@ def relate_components(knowledge: Knowledge, error_rate: float) -> tuple[np.ndarr
         return np.zeros((n_components, n_components)), np.ones(n_components)
     members = np.eye(n_components)[knowledge.groups[known]]
     members /= members.sum(axis=0)
-    walks = members.T @ knowledge.walks.from_rows(known)[known] @ members
+    walks = members.T @ knowledge.walks.between(known, known) @ members
     new = chance_of_new(len(known))
     return chances_of_one_group(walks, knowledge.apart, new, error_rate)
 
@@ -107,15 +111,41 @@ def chances_of_one_group(
     return (one_group + one_group.T) / 2, new / totals
 
 
-def leave_one_out(walks: np.ndarray, own: np.ndarray, n_groups: int) -> np.ndarray:
-    """Memberships (m, k) of known rows, sharpened, each from the others, by their walks (m, m)."""
-    members = np.eye(n_groups)[own]
-    n_others = members.sum(axis=0) - members
-    between = np.maximum(walks, 0.0)
-    np.fill_diagonal(between, 0.0)
-    F = (between @ members) / np.maximum(n_others, 1)
-    F[F.sum(axis=1) == 0] = 1.0  # no walk comes from another known row
-    return sharpen(F, SHARPNESS)
+@one_thread()
+def leave_one_out(
+    walks: Walks,
+    known: np.ndarray,
+    own: np.ndarray,
+    n_groups: int,
+    sharpness: float = SHARPNESS,
+) -> np.ndarray:
+    """Memberships (m, k) of known rows, sharpened, each from the others.
+
+    With K = Phi Phi' + I and Q = inv(K_AA + NOISE I), what the others say about row i is
+    Y_i - (Q Y)_i / Q_ii; groups are evened out as in `interpolate_groups`.
+    """
+    Phi, Y = walks.coordinates, np.eye(n_groups)[own]
+    Q = np.linalg.inv(Phi[known] @ Phi[known].T + (1 + NOISE) * np.eye(len(known)))
+    QY = Q @ Y
+    everywhere = np.maximum(Phi @ (Phi[known].T @ QY), LEAST)
+    shares = (everywhere / everywhere.sum(axis=1, keepdims=True)).mean(axis=0)
+    left_out = np.maximum(Y - QY / np.diag(Q)[:, None], LEAST)
+    return sharpen(even_out(left_out, shares), sharpness)
+
+
+def fit_sharpness(left_out: np.ndarray, own: np.ndarray, error_rate: float) -> float:
+    """The power of memberships (m, k) that makes the groups of known rows likeliest.
+
+    Where classes overlap it is small, and an answer that the others speak against is no surprise.
+    """
+    rows, n_groups = np.arange(len(own)), left_out.shape[1]
+    is_judged = np.bincount(own, minlength=n_groups)[own] > 1
+    credits = []
+    for sharpness in SHARPNESSES:
+        chances = sharpen(left_out, sharpness)[rows, own][is_judged]
+        likelihoods = (1 - error_rate) * chances + error_rate / n_groups * (1 - chances)
+        credits.append(np.log(likelihoods).sum() - np.log(sharpness / SHARPNESS) ** 2 / 2)
+    return float(SHARPNESSES[int(np.argmax(credits))])
 
 
 def links_of_groups(answers: Constraints, groups: np.ndarray) -> Constraints:

@@ -25,24 +25,25 @@ from dataclasses import replace
 import numpy as np
 
 from likewise.guided import sharpen
-from likewise.labeling.knowledge import Knowledge
+from likewise.labeling.knowledge import NOISE, Knowledge
 from likewise.labeling.questions import Question
 from likewise.labeling.settled_groups import (
     SHARPNESS,
     Settled,
     chance_of_new,
+    fit_sharpness,
     leave_one_out,
     settle_groups,
 )
 from likewise.numerics.threads import one_thread
 
 RANDOM_SHARE = 1 / 10  # of the questions
-NOISE = 0.05  # variance of an answer, beside K's of 1 and more: its neighbors stay a little open
 LEAST_DOUBT = 0.3  # of a row that nothing speaks against; lower ones overlook groups not yet seen
 MOST_SHOWN = 8  # groups on a screen
 MOST_ROWS = 3  # of a group on a screen, the one that stands for it first
 LEAST_WRONG = 0.3  # chance that makes an answer worth asking for again
-LEAST_WRONG_NEW = 0.1  # the same of "a new group": later rows would join it
+LEAST_WRONG_NEW = 0.03  # the same of "a new group": later rows would join it
+MOST_LOOKS = 3  # at a row that began a group
 PRIOR_ERRORS = 0.05  # share of answers that are wrong, before any was asked for again,
 PRIOR_REVIEWS = 10  # believed like so many
 LEAST_CHANCE = 0.2  # of "together" that makes a pair worth asking about
@@ -50,6 +51,7 @@ WHY_FIRST = "two rows that stand for many others"
 WHY_DOUBT = "its answer says most about the rows that are in doubt"
 WHY_OPEN = "they may well be one group"
 WHY_AGAIN = "the rows around it were put elsewhere"
+WHY_ONE_GROUP = "is its group one of the others?"
 WHY_RANDOM = "drawn at random, to see how good the clusters are"
 
 
@@ -65,6 +67,11 @@ def choose_question(
         return first_question(knowledge, kinds)
     settled = settle_groups(knowledge)
     if "group" in kinds:
+        founder = doubtful_founder(knowledge)
+        if founder is not None:
+            hidden = int(settled.groups[founder])
+            again = ask_about(founder, knowledge, settled, kinds, hidden=hidden)
+            return replace(again, more=(), is_repeat=True, why=WHY_ONE_GROUP)
         doubtful = doubtful_row(knowledge)
         if doubtful is not None:
             again = ask_about(doubtful, knowledge, settled, kinds)
@@ -89,24 +96,48 @@ def open_rows(knowledge: Knowledge) -> np.ndarray:
     return np.flatnonzero(is_open)
 
 
+def error_rate_of(knowledge: Knowledge) -> float:
+    """Share of answers that are wrong, by what people said when they were asked again."""
+    n_wrong = PRIOR_REVIEWS * PRIOR_ERRORS + knowledge.n_changed / 2  # either of two looks
+    return n_wrong / (PRIOR_REVIEWS + knowledge.n_reviews)
+
+
+def doubtful_founder(knowledge: Knowledge) -> int | None:
+    """The row whose group is most probably one of the others, if that is probable enough.
+
+    A wrong "new group" is worse than any other answer: its class then has two groups, and rows join
+    either. Late ones are less credible, since most groups are found early.
+    """
+    k, error_rate = knowledge.n_groups, error_rate_of(knowledge)
+    surprise = error_rate / (1 - error_rate) / (min(k, MOST_SHOWN) + 1)
+    doubts = {}
+    for row, n_before, n_new, elsewhere in knowledge.founders:
+        new = chance_of_new(n_before)
+        odds = (1 - new) / new * surprise ** (n_new - len(elsewhere))
+        is_joined = (knowledge.groups[list(elsewhere)] == knowledge.groups[row]).any()
+        if not is_joined and n_new + len(elsewhere) < MOST_LOOKS and k > 2:
+            doubts[row] = odds / (1 + odds)
+    doubtful = max(doubts, key=doubts.__getitem__) if doubts else None
+    return doubtful if doubtful is not None and doubts[doubtful] >= LEAST_WRONG_NEW else None
+
+
 def doubtful_row(knowledge: Knowledge) -> int | None:
     """The known row whose answer was most probably wrong, if that is probable enough."""
     known, k = knowledge.known_rows, knowledge.n_groups
     if k < 2:
         return None
     own = knowledge.groups[known]
-    memberships = leave_one_out(knowledge.walks.from_rows(known)[known], own, k)
-    sizes = np.bincount(own, minlength=k)[own]
-    chances = memberships[np.arange(len(known)), own]
-    chances = np.where(sizes > 1, chances, chance_of_new(len(known)))
-    error_rate = (PRIOR_REVIEWS * PRIOR_ERRORS + knowledge.n_changed / 2) / (
-        PRIOR_REVIEWS + knowledge.n_reviews
-    )
+    error_rate = error_rate_of(knowledge)
+    left_out = leave_one_out(knowledge.walks, known, own, k, sharpness=1.0)
+    left_out = sharpen(left_out, fit_sharpness(left_out, own, error_rate))
+    chances = left_out[np.arange(len(known)), own]
     wrong = error_rate / min(k, MOST_SHOWN) * (1 - chances)
     wrong = wrong / (wrong + (1 - error_rate) * chances)
-    wrong /= np.where(sizes > 1, LEAST_WRONG, LEAST_WRONG_NEW)
+    if wrong.sum() > error_rate * len(known):  # where classes overlap, many look so
+        wrong *= error_rate * len(known) / wrong.sum()
     wrong[np.isin(known, list(knowledge.settled_rows))] = 0
-    return int(known[np.argmax(wrong)]) if wrong.max() >= 1 else None
+    wrong[np.bincount(own, minlength=k)[own] < 2] = 0  # nothing but itself speaks for its group
+    return int(known[np.argmax(wrong)]) if wrong.max() >= LEAST_WRONG else None
 
 
 def open_pair(knowledge: Knowledge, settled: Settled) -> tuple[int, int] | None:
@@ -125,7 +156,7 @@ def open_pair(knowledge: Knowledge, settled: Settled) -> tuple[int, int] | None:
 def nearest_pair(knowledge: Knowledge, a: int, b: int) -> tuple[int, int] | None:
     """The rows of two components with the most walks between them that were not compared yet."""
     rows, others = (np.flatnonzero(knowledge.groups == group) for group in (a, b))
-    walks = knowledge.walks.from_rows(others)[rows]
+    walks = knowledge.walks.between(rows, others)
     for at in np.argsort(-walks, axis=None, kind="stable"):
         i, j = np.unravel_index(at, walks.shape)
         pair = int(rows[i]), int(others[j])
@@ -178,16 +209,21 @@ def ask_about(
     kinds: tuple[str, ...],
     *,
     is_random: bool = False,
+    hidden: int = -1,
 ) -> Question:
-    """A question about the group of a row; a pair where groups are not wanted."""
+    """A question about the group of a row; a pair where groups are not wanted.
+
+    A group that is `hidden` is not shown, and a row does not stand for its own group.
+    """
     why = WHY_RANDOM if is_random else WHY_DOUBT
     order = np.argsort(-settled.memberships[row], kind="stable")
     if "group" not in kinds:
         others = np.flatnonzero(settled.groups == order[0])
-        nearest = others[np.argmax(knowledge.walks.from_rows(others)[row])]
+        nearest = others[np.argmax(knowledge.walks.between(others, [row]))]
         return Question("pair", (row, int(nearest)), is_random=is_random, why=why)
     trust = own_shares(knowledge, settled)
-    shown = [typical_rows(trust, settled.groups, int(group)) for group in order]
+    trust[row] = -1.0
+    shown = [typical_rows(trust, settled.groups, int(group)) for group in order if group != hidden]
     return Question(
         "group",
         (row,),
@@ -203,8 +239,8 @@ def own_shares(knowledge: Knowledge, settled: Settled) -> np.ndarray:
     known = np.flatnonzero(settled.groups >= 0)
     own = settled.groups[known]
     shares = np.zeros(len(settled.groups))
-    walks = knowledge.walks.from_rows(known)[known]
-    shares[known] = leave_one_out(walks, own, settled.n_groups)[np.arange(len(known)), own]
+    left_out = leave_one_out(knowledge.walks, known, own, settled.n_groups)
+    shares[known] = left_out[np.arange(len(known)), own]
     return shares
 
 
