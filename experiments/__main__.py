@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from experiments.published import TABLES
 from experiments.runs import PAPERS, reproduce
 from likewise.progress import show_progress
 
@@ -28,6 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
             n_runs=options.runs,
             results=options.results,
             docs=ROOT / "docs" if options.publish else None,
+            known=TABLES,
             n_jobs=options.jobs,
             say=print,
         )

@@ -34,6 +34,13 @@ SHORT = {  # under the bars of a figure
     "cosine": "cosine", "damerau_levenshtein": "D.-L.",
 }  # fmt: skip
 N_TRACES, N_TRACE_CLASSES, N_CALLS = 460, 5, 24
+ZERO_ROWS, ZERO_PAIRS = 72, 30
+ZERO_METRICS = METRICS[:3]
+ZERO_SOLVERS: dict[str, dict[str, bool]] = {
+    "Lagrangian": {"exact": False, "tight": True},
+    "program": {"exact": True, "tight": True},
+    "program, (16)": {"exact": True, "tight": False},
+}
 PUBLISHED = {  # the first author's own pairs, and our name of their data
     "iris": "iris", "control": "synthetic_control", "protein": "protein_xing",
     "soybean": "soybean_small", "ionosphere": "ionosphere", "balance": "balance_scale",
@@ -81,7 +88,7 @@ def run_fitness(*, data: str, metric: str, seed: int) -> dict[str, float]:
     """Fitness over many sets of pairs, and the ARI of the unsupervised medoids."""
     X, y = load_for_metrics(data, seed)
     D = distances_of(data, X, metric)
-    shares, counts = fitness_of_sets(D, bagged(y, seed), len(np.unique(y)), EPS, None, seed)
+    shares, counts = fitness_of_sets(D, bagged(y, seed), len(np.unique(y)), EPS, seed=seed)
     alone = constraint_prices(
         D,
         Constraints(len(y)),
@@ -95,6 +102,24 @@ def run_fitness(*, data: str, metric: str, seed: int) -> dict[str, float]:
         "count": float(counts.mean()),
         "ARI": adjusted_rand_score(y, alone.labels),
     }
+
+
+def run_zeros(*, data: str, metric: str, solver: str, seed: int) -> dict[str, float]:
+    """Share of free pairs under a metric, and whether no other metric has more."""
+    shares = zero_shares(data, solver, seed)
+    return {"share": shares[metric], "best": float(shares[metric] >= max(shares.values()))}
+
+
+@lru_cache(maxsize=len(ZERO_SOLVERS))  # the metrics of a solver follow each other
+def zero_shares(data: str, solver: str, seed: int) -> dict[str, float]:
+    drawn = make_metric_clusters(data, ZERO_ROWS, random_state=seed)
+    answers = Constraints.from_labels(drawn.y, n_pairs=ZERO_PAIRS, random_state=seed)
+    shares = {}
+    for metric in ZERO_METRICS:
+        D = dissimilarity_matrix(drawn.X, metric)
+        share, _ = fitness_of_sets(D, [answers], 3, EPS, seed=seed, **ZERO_SOLVERS[solver])
+        shares[metric] = float(share[0])
+    return shares
 
 
 def draw_fitness(records: list[Record], path: Path) -> None:
@@ -177,7 +202,7 @@ def run_published_fitness(*, data: str, pairs: int, metric: str, seed: int) -> d
     X, y = load(PUBLISHED[data], None, seed)
     answers = constraints_of(fetch_once("randel_ssc_constraints"), f"{data}{pairs}")
     D = distances_of(PUBLISHED[data], X, metric)
-    shares, counts = fitness_of_sets(D, [answers], len(np.unique(y)), EPS, None, seed)
+    shares, counts = fitness_of_sets(D, [answers], len(np.unique(y)), EPS, seed=seed)
     return {
         "share": float(shares[0]),
         "count": float(counts[0]),

@@ -82,7 +82,8 @@ class PublishedTable:
 
     def markdown(self) -> str:
         """All of it: title, verdict, tables with their measures, runs, versions."""
-        parts = [f"{title}." for title in self.note("title")] + self.note("verdict")
+        parts = [f"{title}." for title in self.note("title")]
+        parts += self.note("verdict") + self.note("why")
         for measure, grid in self.grids().items():
             parts += [f"{measure}:"] if measure else []
             parts.append(grid.markdown().rstrip())
@@ -118,7 +119,7 @@ def _cross(
     printed = []
     for key, by_column in rows.items():
         cells = [_print_cell(by_column.get(column)) for column in columns]
-        counts = sorted({one[RUNS] for one in by_column.values()}, key=_first_number)
+        counts = sorted({one[RUNS] or "0" for one in by_column.values()}, key=_first_number)
         printed.append([*key, *cells, "-".join(counts)])
     return Grid([*settings, *columns, RUNS], printed)
 
@@ -130,6 +131,8 @@ def _first_number(count: str) -> int:
 def _print_cell(record: dict[str, str] | None) -> str:
     if record is None:
         return ""
+    if not record[MEAN]:
+        return f"not run ({record[PUBLISHED]})"
     error = float(record[ERROR] or "nan")
     shown = f"{float(record[MEAN]):.3f}" + ("" if math.isnan(error) else f" ± {error:.3f}")
     return shown + (f" ({record[PUBLISHED]})" if record[PUBLISHED] else "")

@@ -20,7 +20,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
-from experiments.published import RESULTS, PublishedTable, write_published
+from experiments.earlier_runs import stand_ins
+from experiments.published import RESULTS, PublishedTable, read_published, write_published
 from experiments.run_file import Record, origins_of, read_records, run_missing
 from likewise.datasets import fetch
 from likewise.files.atomic_file import replacing
@@ -29,6 +30,7 @@ from likewise.files.atomic_file import replacing
 PAPERS = (
     "sklr",
     "guided",
+    "few_answers",
     "asking",
     "npk",
     "people",
@@ -37,6 +39,7 @@ PAPERS = (
     "scalable",
     "deep",
     "features",
+    "seeing",
     "texts_images",
 )
 PACKAGES = ("likewise", "numpy", "scipy", "scikit-learn")
@@ -61,6 +64,8 @@ class Table:
     measures: tuple[str, ...] = ("ARI",)
     data: Callable[[], Iterable[str]] = tuple  # the sets it needs, by name
     published: Callable[[Mapping[str, str]], str] | None = None  # a cell's figure in the paper
+    only_published: Callable[[], list[dict]] = list  # cells that cannot be run here
+    why: str = ""  # they cannot
     draw: Callable[[list[Record], Path], None] | None = None  # writes an SVG
     conclude: Callable[[list[Record]], list[str]] | None = None  # sentences to stand above it
     compare: Callable[[list[Record]], PublishedTable] | None = None  # a table that sums it up
@@ -86,20 +91,36 @@ def find_tables(paper: str, table: str | None = None) -> dict[str, list[Table]]:
     return found
 
 
-def run_table(table: Table, path: Path, *, n_runs: int, n_jobs: int = 1) -> list[Record]:
+def run_table(
+    table: Table,
+    path: Path,
+    *,
+    n_runs: int,
+    n_jobs: int = 1,
+    earlier: PublishedTable | None = None,
+    say: Callable[[str], None] = lambda line: None,
+) -> list[Record]:
     """Run the jobs that the file `path` does not have; the records of all of them, by cells.
 
-    With no runs nothing is run, and the records are what the file has of the table, of data sets
-    that are not at hand here, too.
+    Runs that only the table `earlier` still knows of count as done, and stand-ins of them are among
+    the records. With no runs nothing is run, and the records are what the file has of the table, of
+    data sets that are not at hand here, too. Cells whose data is not at hand are left out.
     """
     cells = table.cells()
     names = list(cells[0])
     fields = [*names, "seed", *table.measures, "seconds", "unsettled"]
+    missing = find_missing_data(table) if n_runs else {}
+    for name, why in missing.items():
+        say(f"{table.name} without {name}: {why}")
     jobs = {
         _key({**cell, "seed": seed}, names): (cell, seed)
         for seed in range(n_runs)
         for cell in cells
+        if data_of(cell) not in missing
     }
+    before = _known_by_git(table, names, read_records(path, fields), earlier)
+    done = {_key(record, names) for record in before}
+    jobs = {key: job for key, job in jobs.items() if key not in done}
     run_missing(
         path,
         fields,
@@ -108,26 +129,62 @@ def run_table(table: Table, path: Path, *, n_runs: int, n_jobs: int = 1) -> list
         execute=lambda missing: Parallel(n_jobs=n_jobs, return_as="generator")(
             delayed(_run_job)(table.run, cell, seed) for cell, seed in missing
         ),
-        origin=lambda: provenance(table),
+        origin=lambda: provenance(table, skip=missing),
         what=f"running {table.name}",
     )
-    order = {_key({**cell, "seed": ""}, names): i for i, cell in enumerate(cells)}
+    order = {cell_of(cell, names): i for i, cell in enumerate(cells)}
 
     def place(record: Record) -> int:
-        return order.get(_key({**record, "seed": ""}, names), len(order))
+        return order.get(cell_of(record, names), len(order))
 
-    records = sorted(read_records(path, fields), key=place)
+    own = [record for record in read_records(path, fields) if _key(record, names) not in done]
     if n_runs:
-        return [record for record in records if _key(record, names) in jobs]
+        own = [record for record in own if _key(record, names) in jobs]
+    records = sorted([*before, *own], key=place)
+    if n_runs and not before:
+        return records
     at_hand = {cell.get("data") for cell in cells}
     return [one for one in records if place(one) < len(order) or one.get("data") not in at_hand]
 
 
-def provenance(table: Table) -> str:
+def find_missing_data(table: Table) -> dict[str, str]:
+    """The sets that are not at hand, and why; one error if all cells need them, or unnamed ones."""
+    missing = {}
+    for name in table.data():
+        try:
+            fetch(name)
+        except OSError as error:
+            missing[name] = str(error)
+    named = {data_of(cell) for cell in table.cells()}
+    if missing and not {*missing} < named:
+        raise FileNotFoundError(next(iter(missing.values())))
+    return missing
+
+
+def data_of(cell: Settings) -> str:
+    """The name of the set that a cell needs: "mnist" of "mnist 01"; "" where it names none."""
+    return str(cell.get("data", "")).partition(" ")[0]
+
+
+def _known_by_git(
+    table: Table, names: list[str], own: list[Record], earlier: PublishedTable | None
+) -> list[Record]:
+    """Stand-ins for runs of cells whose own lines are gone, and for tables made of means alone."""
+    by_means = table.conclude is None and table.compare is None
+    if earlier is None or not by_means or not {*names} <= {*earlier.fields}:
+        return []
+    written = {_key(record, names) for record in own}
+    counted = stand_ins(earlier, names)
+    lost = {cell_of(one, names) for one in counted if _key(one, names) not in written}
+    return [record for record in counted if cell_of(record, names) in lost]
+
+
+def provenance(table: Table, skip: Iterable[str] = ()) -> str:
     """What the numbers depend on beside the seed: versions, and checksums of the data."""
     versions = [f"Python {platform.python_version()}"]
     versions += [f"{package} {version(package)}" for package in PACKAGES]
-    data = [f"{name} {fetch(name).checksum()[:16]}" for name in table.data()]
+    names = [name for name in table.data() if name not in skip]
+    data = [f"{name} {fetch(name).checksum()[:16]}" for name in names]
     return ", ".join(versions) + ("; data " + ", ".join(data) if data else "")
 
 
@@ -148,22 +205,29 @@ def summarize(
     }
 
 
-def sum_up(table: Table, path: Path, records: list[Record]) -> PublishedTable:
+def sum_up(
+    table: Table, path: Path, records: list[Record], earlier: PublishedTable | None = None
+) -> PublishedTable:
     """The table to publish: a line per cell and measure; its runs, seeds and versions as notes."""
     settings = (*table.rows, table.columns)
     rows = []
     for measure in table.measures:
-        for key, cell in summarize(records, settings, measure).items():
+        for key, run in summarize(records, settings, measure).items():
             named = {"measure": measure, **dict(zip(settings, key))}
             published = table.published(named) if table.published else ""
-            error = "" if math.isnan(cell.standard_error) else f"{cell.standard_error:.6g}"
-            rows.append([*key, measure, f"{cell.mean:.6g}", error, published, str(cell.n_runs)])
+            error = "" if math.isnan(run.standard_error) else f"{run.standard_error:.6g}"
+            rows.append([*key, measure, f"{run.mean:.6g}", error, published, str(run.n_runs)])
+        for cell in table.only_published():
+            if table.published and (figure := table.published({"measure": measure, **cell})):
+                rows.append([*cell_of(cell, settings), measure, "", "", figure, ""])
     sentences = table.conclude(records) if table.conclude else []
+    origins = (earlier.note("made with") if earlier else []) + origins_of(path)
     notes = [
         ("title", table.title),
         *(("verdict", sentence) for sentence in sentences),
+        *([("why", table.why)] if table.why else []),
         ("runs", count_runs(records)),
-        *(("made with", origin) for origin in origins_of(path)),
+        *(("made with", origin) for origin in dict.fromkeys(origins)),
         ("across", table.columns),
     ]
     return PublishedTable([*settings, *RESULTS], rows, notes)
@@ -184,24 +248,35 @@ def reproduce(
     n_runs: int,
     results: Path,
     docs: Path | None = None,
+    known: Path | None = None,
     n_jobs: int = 1,
     say: Callable[[str], None],
 ) -> None:
-    """Run tables and print them; CSV and SVG stay in `results` and, if given, go to `docs`."""
+    """Run tables and print them; CSV and SVG stay in `results` and, if given, go to `docs`.
+
+    `known` is the folder of tables that new runs are added to: those in git.
+    """
     for name, tables in find_tables(paper, table).items():
         for one in tables:
             path = results / name / f"{one.name}.csv"
-            records = run_table(one, path, n_runs=n_runs, n_jobs=n_jobs)
+            earlier = _read_known(known, name, one)
+            records = run_table(one, path, n_runs=n_runs, n_jobs=n_jobs, earlier=earlier, say=say)
             if not records:
                 say(f"{name} {one.name}: not run yet.")
                 continue
-            summary = sum_up(one, path, records)
+            summary = sum_up(one, path, records, earlier)
             say(f"{name} {one.name}: {summary.markdown()}")
             if one.draw is not None:
                 with replacing(path.with_suffix(".svg")) as temporary:
                     one.draw(records, temporary)
             if docs is not None:
                 _publish(docs, name, one, summary, records, path.with_suffix(".svg"))
+
+
+def _read_known(known: Path | None, paper: str, table: Table) -> PublishedTable | None:
+    """The table in git, where it is one of means and standard errors."""
+    path = known / paper / f"{table.name}.csv" if known else None
+    return read_published(path) if path and path.is_file() else None
 
 
 def _publish(
@@ -229,6 +304,11 @@ def _publish(
 
 def _key(record: Mapping[str, Any], names: Sequence[str]) -> tuple[str, ...]:
     return tuple(str(record[name]) for name in (*names, "seed"))
+
+
+def cell_of(record: Mapping[str, Any], names: Sequence[str]) -> tuple[str, ...]:
+    """The settings of a record, without its seed."""
+    return tuple(str(record[name]) for name in names)
 
 
 def _run_job(run: Callable, cell: Settings, seed: int) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from likewise.cluster import MPCKMeans
 from likewise.constraints import Constraints
 from likewise.datasets import fetch, load_digits, load_wine, thin_by_class
 from likewise.evaluation import kmeans_error, pair_f1_score
-from likewise.guided import GuidedClustering, fit_scaler
+from likewise.guided import GuidedClustering, fit_preparation
 from likewise.kernel_learning import SKLR
 from likewise.selection import next_questions, select_constraints
 
@@ -41,11 +41,19 @@ PUBLISHED = {  # in the order of METHODS; the error of MPCK-Means is not given
     ("mnist", "Rand"): (".875", ".881", ".861", ".862", ".921"),
     ("mnist", "F1"): (".410", ".434", ".334", ".377", ".621"),
     ("mnist", "error"): ("37380", "36562", "61474", "", "34726"),
+    ("Caltech-256", "Rand"): (".769", ".758", ".827", ".841", ".807"),
+    ("Caltech-256", "F1"): (".150", ".156", ".195", ".249", ".215"),
+    ("Caltech-256", "error"): ("2.665", "2.565", "2.618", "", "2.020"),
     ("msrc2_gist512_rgb64", "Rand"): (".892", ".895", ".881", ".859", ".904"),
     ("msrc2_gist512_rgb64", "F1"): (".155", ".162", ".128", ".226", ".203"),
     ("msrc2_gist512_rgb64", "error"): ("2.059", "2.275", "3.344", "", "1.991"),
 }
 
+JUDGED = (  # by agreement, SSC-active is in the tables; test images: by the labels that are scored
+    ("SSC-active", "test images"),
+    ("as printed", "agreement"),
+    ("SSC-active", "error"),
+)
 SESSIONS = {"digits": 1797, "wine": 178, "vehicle": 846, "mit_scene8_gist512": 800}  # rows
 N_ANSWERS, REFIT = 200, 25
 AFTER = (50, 100, 150, 200)
@@ -99,6 +107,31 @@ def select(data: str, method: str, seed: int):
         patience=None,
         random_state=seed,
     )
+
+
+def run_quality(*, data: str, strategy: str, quality: str, seed: int) -> dict[str, float]:
+    """Scores of a choice by some quality; by the test images it is as good as a choice can be."""
+    X, y, n_train = load_split(data, seed)
+    test = slice(n_train, None)
+    init = kmeans_plusplus(X, len(np.unique(y)), random_state=seed)[0]
+    found = select_constraints(
+        X,
+        draw_pool(y[:n_train], seed).with_rows(len(y)),
+        len(init),
+        n_select=N_SELECT,
+        strategy="printed" if strategy == "as printed" else "active",
+        quality=(lambda labels: rand_score(y[test], labels[test]))
+        if quality == "test images"
+        else quality,
+        init=init,
+        bounds="percentiles",
+        patience=None,
+        random_state=seed,
+    )
+    return {
+        "Rand": rand_score(y[test], found.labels[test]),
+        "F1": pair_f1_score(y[test], found.labels[test]),
+    }
 
 
 def draw_pool(y: np.ndarray, seed: int) -> Constraints:
@@ -200,8 +233,7 @@ def load_session(data: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
     if len(y) > SESSIONS[data]:
         rows = thin_by_class(y, SESSIONS[data], random_state=seed)
         X, y = X[rows], y[rows]
-    scaler, _ = fit_scaler(X, "auto")
-    return (X if scaler is None else scaler.transform(X)), y
+    return fit_preparation(X).map.transform(X), y
 
 
 def compare_sessions(records: list[Record]) -> list[str]:
@@ -258,6 +290,27 @@ TABLES = (
         measures=("value",),
         data=lambda: SPLITS,
         published=published,
+        only_published=lambda: [
+            {"data": "Caltech-256", "measure": measure, "method": method}
+            for measure in MEASURES
+            for method in METHODS
+        ],
+        why="Caltech-256 is not run: the images are not to be had here, nor the visual words that "
+        "the paper made of them. MSRC2 has other features here than there, so its errors have "
+        "another unit.",
+    ),
+    Table(
+        "quality",
+        "Tables 2 and 3, MNIST: what a choice is judged by, and algorithm 1 as printed",
+        cells=lambda: [
+            {"data": "mnist", "strategy": strategy, "quality": quality}
+            for strategy, quality in JUDGED
+        ],
+        run=run_quality,
+        rows=("data", "strategy"),
+        columns="quality",
+        measures=("Rand", "F1"),
+        data=lambda: ("mnist",),
     ),
     Table(
         "sessions",

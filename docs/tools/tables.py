@@ -65,7 +65,7 @@ def show_table(link: re.Match, folder: Path) -> str:
             raise LookupError(f"{page} | {name} has the measures {', '.join(grids)}")
     title = next(iter(table.note("title")), "")
     parts = [f"**{title}.**"] if title and open_measure is not None else []
-    parts += table.note("verdict")
+    parts += table.note("verdict") + table.note("why")
     picture = ROOT / "docs" / "experiments" / f"{page}-{name}.svg"
     if picture.is_file():
         parts.append(f"![{title}]({os.path.relpath(picture, folder)})")

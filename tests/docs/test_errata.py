@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from docs.tools.tables import ROOT
 from likewise.datasets import load_digits
-from likewise.kernels import laplacian, self_tuning_gaussian
+from likewise.kernels import laplacian, pivoted_cholesky, self_tuning_gaussian
 from likewise.numerics.psd import positive_part
 
 PAGE = (ROOT / "docs" / "guide" / "errata.md").read_text()
@@ -73,13 +73,16 @@ def test_the_laplacian_has_full_rank_and_one_pair_makes_rank_two():
 # amid2015, algorithm 1
 
 
-def test_the_printed_cut_keeps_few_of_the_directions_that_answers_need():
+def test_the_printed_cut_keeps_few_eigenvectors_and_enough_columns():
     rows = load_digits().X[:600]
     X = (rows - rows.mean(axis=0)) / np.where(rows.std(axis=0) > 0, rows.std(axis=0), 1)
     K = self_tuning_gaussian(X, n_neighbors=99)(X)
     printed = len(positive_part(K, share=0.99, by="frobenius").values)
     by_trace = len(positive_part(K, share=0.99, by="trace").values)
-    assert printed < 20 < 400 < by_trace
+    columns = pivoted_cholesky(
+        K.diagonal(), lambda i: K[:, i], share=0.99, by="frobenius", norm=np.linalg.norm(K)
+    )
+    assert printed < 20 < 150 < len(columns.pivots) < 400 < by_trace
 
 
 # yeung2007, sections 2 and 3

@@ -15,6 +15,9 @@ PROMISED = tuple(f"likewise{room}" for room in ROOMS)
 
 # Ours, or no method at all: there is no paper to name.
 NO_PAPER = {
+    "likewise.constraints.read_dedupe_training",
+    "likewise.constraints.read_splink_labels",
+    "likewise.evaluation.BoundClusterer",
     "likewise.AnswerSearchCV",
     "likewise.Constraints",
     "likewise.InconsistentConstraints",

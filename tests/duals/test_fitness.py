@@ -6,7 +6,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from likewise import ITML, Constraints, metric_fitness
 from likewise.datasets import make_metric_clusters
+from likewise.duals import constraint_prices, dissimilarity_matrix, fitness_of_sets
 from likewise.duals.fitness import rank
+from likewise.duals.medoid_prices import price_by_program
+from likewise.duals.priced_pairs import pairs_of
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +72,7 @@ def test_a_space_is_learned_from_other_answers_than_it_is_judged_by(strips):
 def test_ranking_is_by_mean_share_then_count():
     shares = np.array([[0.5, 0.9, 0.9], [0.5, 0.7, 0.7]])
     counts = np.array([[9, 1, 2], [9, 1, 2]])
-    found = rank(["a", "b", "c"], shares, counts)
+    found = rank(["a", "b", "c"], shares, counts, "share")
     assert found.names == ["c", "b", "a"]
     assert_allclose(found.wins, [0.5, 0.5, 0.0])
     assert_allclose(found.standard_errors[0], np.std([0.9, 0.7], ddof=1) / np.sqrt(2))
@@ -88,3 +91,28 @@ def test_a_mistake_is_one_clear_error(strips, settings, words):
     X, _, c = strips
     with pytest.raises(ValueError, match=words):
         metric_fitness(X, **{"constraints": c, "n_clusters": 3, **settings})
+
+
+def test_by_the_count_of_the_paper_the_ranking_is_that_of_equation_20():
+    shares = np.array([[0.9, 0.8], [0.9, 0.8]])
+    counts = np.array([[10, 20], [30, 20]])
+    assert rank(["a", "b"], shares, counts + [[0, 1]], "count").names == ["b", "a"]
+    assert rank(["a", "b"], shares, counts, "count").names == ["a", "b"]  # a tie: by the share
+    assert_allclose(rank(["a", "b"], shares, counts, "count").wins, [0.5, 0.5])
+
+
+def test_exact_zeros_are_those_of_the_whole_program():
+    """Few columns and the proof for the others, against HiGHS over all of them."""
+    data = make_metric_clusters("manhattan", 36, random_state=1)
+    D = dissimilarity_matrix(data.X, "manhattan")
+    sets = [Constraints.from_labels(data.y, n_pairs=15, random_state=seed) for seed in range(2)]
+    exact, _ = fitness_of_sets(D, sets, 3, 0.1, seed=0, exact=True)
+    for share, answers in zip(exact, sets):
+        whole = price_by_program(D, 3, pairs_of(answers), 0.1)
+        kept = constraint_prices(
+            D, answers, 3, model="k-medoids", metric="precomputed", solver="lp", random_state=0
+        )
+        assert_allclose(kept.bound, whole.bound, rtol=1e-9)
+        assert share == np.mean(kept.prices == 0)
+    rough, _ = fitness_of_sets(D, sets, 3, 0.1, seed=0)
+    assert (rough <= exact + 1e-9).all()  # rounded, a price is spread over more pairs

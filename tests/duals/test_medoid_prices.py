@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.optimize import approx_fprime
+from scipy.optimize import approx_fprime, linprog
 
 from likewise import Constraints
 from likewise.cluster import exact_medoids
@@ -21,6 +21,7 @@ from likewise.duals.medoid_prices import (
     cluster_without_pairs,
     price_by_lagrangian,
     price_by_program,
+    price_exactly,
     price_sets,
 )
 from likewise.duals.priced_pairs import pairs_of
@@ -219,3 +220,66 @@ def test_the_program_costs_no_more_than_its_upper_bound(seed, width):
 
 def test_no_pairs_have_no_multipliers():
     assert NO_PAIRS.incidence.shape == (0, 0)
+
+
+def program_as_printed(costs, k, pairs, eps):
+    """(12) to (19) with (5') to (6'') row by row: its least cost, from dense arrays."""
+    n = len(costs)
+    upper, rights = [], []
+
+    def at_most(entries, right):
+        row = np.zeros(n * n + n)
+        for place, value in entries:
+            row[place] = value
+        upper.append(row)
+        rights.append(right)
+
+    for c in range(n):
+        for i in range(n):
+            at_most([(i * n + c, 1), (n * n + c, -1)], 0.0)
+        for (a, b), must in zip(pairs.points[pairs.ends], pairs.must):
+            if must:
+                at_most([(a * n + c, 1), (b * n + c, -1)], eps)
+                at_most([(a * n + c, -1), (b * n + c, 1)], eps)
+            else:
+                at_most([(a * n + c, 1), (b * n + c, 1)], 1 + eps)
+    sums = np.zeros((n + 1, n * n + n))
+    for i in range(n):
+        sums[i, i * n : (i + 1) * n] = 1
+    sums[n, n * n :] = 1
+    return linprog(
+        np.append(costs.ravel(), np.zeros(n)),
+        A_ub=np.array(upper),
+        b_ub=rights,
+        A_eq=sums,
+        b_eq=np.append(np.ones(n), k),
+        bounds=(0, 1),
+    ).fun
+
+
+@pytest.mark.parametrize("number", [0, 3])
+def test_equation_16_as_printed_has_the_value_of_its_program(number):
+    costs, pairs, rng = draw(number, n=14, m=14, spread=2.0)
+    printed = program_as_printed(costs, 3, pairs, EPS)
+    prepared = cluster_without_pairs(costs, 3, rng)
+    assert_allclose(price_exactly(prepared, pairs, EPS, tight=False).bound, printed, rtol=1e-7)
+    climbed = price_by_lagrangian(prepared, pairs, EPS, tight=False)
+    assert printed * (1 - PROVED) <= climbed.bound <= printed * (1 + 1e-9)
+    tight = price_by_program(costs, 3, pairs, EPS)
+    assert tight.bound > printed * (1 + 1e-4)  # the same partitions, a better bound
+
+
+def test_the_gradient_of_equation_16_as_printed():
+    costs, pairs, rng = draw(2, n=8, m=5)
+    lagrangian = Lagrangian(costs, pairs, 3, EPS, tight=False)
+    flat = lagrangian.flatten(rng.rand(8) + 1, random_multipliers(pairs, 8, rng))
+    _, gradient = lagrangian.minus_smooth(flat, 0.3, 0.5)
+    slope = approx_fprime(flat, lambda at: lagrangian.minus_smooth(at, 0.3, 0.5)[0], 1e-7)
+    assert_allclose(gradient, slope, atol=1e-4)
+
+
+def test_a_program_begun_with_a_few_columns_ends_with_the_value_of_all():
+    costs, pairs, _ = draw(5, n=24)
+    whole = price_by_program(costs, 3, pairs, EPS)
+    begun = price_by_program(costs, 3, pairs, EPS, columns=np.arange(4))
+    assert_allclose(begun.bound, whole.bound, rtol=1e-9)

@@ -1,5 +1,7 @@
 """Points moved until k-means honors the pairs."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from likewise import Constraints, move_points
 from likewise.datasets import load_iris
+from likewise.duals.centroid_prices import price_by_alternating, price_by_lp
 from likewise.duals.moved_points import cluster_rows, cost_changes, crossing, keep_names
 from likewise.duals.priced_pairs import pairs_of
 
@@ -103,6 +106,79 @@ def test_the_way_of_the_paper_keeps_the_names_of_clusters(iris):
     assert_allclose(centers, moved.centers, atol=1e-3)
     before, _ = cluster_rows(X, 3, None, 100, np.random.RandomState(0))
     assert (before == moved.labels).mean() > 0.9  # the same names, some rows moved
+
+
+def change_of_cost(X, labels, y, tabu, u, to):
+    """The delta of algorithm 2."""
+    c = labels[u]
+    if c == to:
+        return 0.0
+    if (u, to) in tabu:
+        return np.inf
+    here, there = np.sum(labels == c), np.sum(labels == to)
+    gain = there / (there + 1) * ((X[u] - y[to]) ** 2).sum()
+    return gain - here / (here - 1) * ((X[u] - y[c]) ** 2).sum()
+
+
+def literal_algorithm_1(X, must, cannot, k, labels, impacts):
+    """Algorithms 1 and 2 line by line; k-means goes on from the last centers, names kept.
+
+    `impacts(X, labels)` is step 4 and 5: the sum of the multipliers of each pair, at most 0.
+    """
+    X, tabu, moves = X.copy(), set(), []
+    pairs = [*must, *cannot]
+    while True:
+        y = np.stack([X[labels == c].mean(axis=0) for c in range(k)])
+        allowed = {}
+        for at, (i, j) in enumerate(pairs):
+            if at < len(must) and labels[i] != labels[j]:
+                allowed[at] = [c for c in range(k) if not {(i, c), (j, c)} & tabu]
+            if at >= len(must) and labels[i] == labels[j]:
+                others = [c for c in range(k) if c != labels[i]]
+                allowed[at] = [c for c in others if not {(i, c), (j, c)} <= tabu]
+        allowed = {at: clusters for at, clusters in allowed.items() if clusters}
+        if not allowed:
+            return X, labels, moves
+
+        delta = partial(change_of_cost, X, labels, y, tabu)
+        worth = impacts(X, labels)
+        at = max(allowed, key=lambda one: worth[one])
+        i, j = pairs[at]
+        if at < len(must):
+            to = min(allowed[at], key=lambda c: delta(i, c) + delta(j, c))
+            rows = [u for u in (i, j) if labels[u] != to]
+        else:
+            u, to = min(((u, c) for u in (i, j) for c in allowed[at]), key=lambda one: delta(*one))
+            rows = [u]
+        for u in rows:
+            v = y[to] - y[labels[u]]
+            halfway = (y[to] + y[labels[u]]) / 2
+            X[u] += 1.01 * ((halfway - X[u]) @ v) / (v @ v) * v
+            tabu.add((u, labels[u]))
+            moves.append((u, int(labels[u]), int(to)))
+        labels, _ = cluster_rows(X, k, y, 0, np.random.RandomState(0))
+
+
+@pytest.mark.parametrize("solver", ["lp", "alternating"])
+def test_algorithms_1_and_2_line_by_line_make_the_same_moves(iris, solver):
+    X, _, c = iris
+    labels, _ = cluster_rows(X, 3, None, 100, np.random.RandomState(0))
+
+    def impacts(X, labels):
+        pairs = pairs_of(c)
+        centers = np.stack([X[labels == k].mean(axis=0) for k in range(3)])
+        if solver == "lp":
+            costs = ((X[pairs.points][:, None] - centers) ** 2).sum(axis=2)
+            return -price_by_lp(costs, pairs, 0.1).prices
+        return -price_by_alternating(X, labels, pairs, 0.1, n_clusters=3, max_iter=60).prices
+
+    rows, last, moves = literal_algorithm_1(
+        X, c.must_link.tolist(), c.cannot_link.tolist(), 3, labels, impacts
+    )
+    moved = move_points(X, c, 3, order="cheapest", solver=solver, max_iter=60, random_state=0)
+    assert [(move.row, move.left, move.to) for move in moved.moves] == moves
+    assert_allclose(moved.X, rows, atol=1e-9)
+    assert_array_equal(moved.labels, last)
 
 
 def test_names_follow_the_centers():

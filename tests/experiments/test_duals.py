@@ -67,6 +67,32 @@ def test_only_violated_pairs_are_drawn():
     assert drawn.n_answers == len({tuple(pair) for pair in pairs}) == 6
 
 
+def test_every_way_ends_and_the_first_is_that_of_figure_6(made_sets, monkeypatch):
+    monkeypatch.setattr(duals, "MOVED", {"iris": 3})
+    job = {"data": "iris", "order": "cheapest", "seed": 0}
+    ways = {way: duals.run_way(way=way, **job) for way in ("LP, warm", "sub-gradient, warm")}
+    last = duals.run_moving(step=1.0, **job)
+    assert ways["LP, warm"]["travelled"] == last["travelled"]
+    assert all(way["rounds"] >= 1 and way["travelled"] > 0 for way in ways.values())
+
+
+def test_one_metric_is_the_best_and_the_program_finds_more_free_pairs(monkeypatch):
+    monkeypatch.setattr(duals_metrics, "ZERO_ROWS", 30)
+    found = {
+        solver: [
+            duals_metrics.run_zeros(data="euclidean", metric=metric, solver=solver, seed=1)
+            for metric in duals_metrics.ZERO_METRICS
+        ]
+        for solver in ("Lagrangian", "program")
+    }
+    for solver in found.values():
+        assert max(one["share"] for one in solver if one["best"]) == max(
+            one["share"] for one in solver
+        )
+    shares = {solver: sum(one["share"] for one in rows) for solver, rows in found.items()}
+    assert shares["program"] >= shares["Lagrangian"]
+
+
 def test_moves_are_recorded_along_the_way(made_sets):
     steps = [
         duals.run_moving(data="iris", order="dearest", step=step, seed=0) for step in duals.STEPS

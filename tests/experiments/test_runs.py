@@ -212,3 +212,52 @@ def test_a_missing_set_is_one_line_that_names_the_variable(tmp_path, monkeypatch
     with pytest.raises(FileNotFoundError, match="Set LIKEWISE_DATA to a folder"):
         run_table(table, tmp_path / "made.csv", n_runs=1)
     assert os.listdir(tmp_path) == []
+
+
+def test_new_runs_are_added_to_those_that_git_knows_by_their_mean(tmp_path):
+    """The lines of two runs are thrown away: with three more, mean and error are those of five."""
+    table = make_table(lambda **job: {"ARI": score(**job)["ARI"] ** 2}, measures=("ARI",))
+    whole = sum_up(table, tmp_path / "w.csv", run_table(table, tmp_path / "w.csv", n_runs=5))
+    short = sum_up(table, tmp_path / "s.csv", run_table(table, tmp_path / "s.csv", n_runs=2))
+    seeds = []
+
+    def run(**job):
+        seeds.append(job["seed"])
+        return {"ARI": score(**job)["ARI"] ** 2}
+
+    again = make_table(run, measures=("ARI",))
+    records = run_table(again, tmp_path / "new.csv", n_runs=5, earlier=short)
+    assert sorted(set(seeds)) == [2, 3, 4]
+    assert len(seeds) == 12
+    assert sum_up(again, tmp_path / "new.csv", records, short).rows == whole.rows
+
+
+def test_what_git_knows_is_not_counted_twice_beside_its_own_lines(tmp_path):
+    table, path = make_table(score), tmp_path / "made.csv"
+    made = sum_up(table, path, run_table(table, path, n_runs=3))
+    for n_runs in (0, 3):
+        records = run_table(table, path, n_runs=n_runs, earlier=made)
+        assert sum_up(table, path, records, made).rows == made.rows
+    longer = run_table(table, path, n_runs=4, earlier=made)
+    assert [row[-1] for row in sum_up(table, path, longer, made).rows] == ["4"] * 4
+
+
+def test_a_table_compared_seed_by_seed_takes_no_stand_ins(tmp_path):
+    table, path = make_table(score), tmp_path / "made.csv"
+    made = sum_up(table, path, run_table(table, path, n_runs=2))
+    paired = dataclasses.replace(table, conclude=lambda records: [])
+    assert run_table(paired, tmp_path / "other.csv", n_runs=0, earlier=made) == []
+
+
+def test_cells_of_a_missing_set_are_left_out_and_the_others_run(tmp_path, monkeypatch):
+    monkeypatch.delenv("LIKEWISE_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    cells = [{"data": data, "method": "one"} for data in ("iris", "mit_scene8_gist512")]
+    table = dataclasses.replace(
+        make_table(score, data=lambda: ["iris", "mit_scene8_gist512"]), cells=lambda: cells
+    )
+    said = []
+    records = run_table(table, tmp_path / "made.csv", n_runs=1, say=said.append)
+    assert [record["data"] for record in records] == ["iris"]
+    assert "without mit_scene8_gist512" in said[0]
+    assert len(said) == 1

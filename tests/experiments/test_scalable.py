@@ -104,9 +104,9 @@ def test_every_other_table_runs_a_cell(small):
 
 def test_published_figures_stand_next_to_their_methods(small):
     table1, table2 = (find_tables("scalable", name)["scalable"][0] for name in ("table1", "table2"))
-    assert table1.published({"method": "m = 800"}) == "4.746"
-    assert table2.published({"data": "isolet", "method": "m = 100"}) == "2.794"
-    assert table2.published({"data": "mnist 3456", "method": "RCA"}) == "1.079"
+    assert table1.published({"method": "m = 800"}) == "4.7463 ± .65"
+    assert table2.published({"data": "isolet", "method": "m = 100"}) == "2.7938 ± .0430"
+    assert table2.published({"data": "mnist 3456", "method": "RCA"}) == "1.0793 ± .0110"
     assert table2.published({"data": "isolet", "method": "full"}) == ""
     for table in find_tables("scalable")["scalable"]:
         assert table.cells()

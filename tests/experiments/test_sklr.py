@@ -40,6 +40,20 @@ def test_every_method_scores_both_resolutions_from_mixed_answers(made, method):
     assert all(-0.1 < value <= 1 for value in (*few.values(), *every.values()))
 
 
+def test_a_start_is_cut_harder_by_frobenius_and_equation_18_keeps_what_is_cut(made):
+    cuts = {
+        cut: sklr.run_cut(data=sklr.SETS[0], loss="hinge", cut=cut, seed=0)["directions"]
+        for cut in sklr.FORMS_OF_START
+    }
+    assert cuts["eigen, Frobenius"] < cuts["Cholesky, Frobenius"] < cuts["Cholesky, trace"]
+    assert cuts["eigen, trace"] <= cuts["Cholesky, trace"]
+    kept = [
+        sklr.run_residual(data=sklr.SETS[1], labelled=3, rows=rows, seed=0)["ARI"]
+        for rows in ("map", "equation 18")
+    ]
+    assert abs(kept[0] - kept[1]) < 0.2
+
+
 def test_answers_are_about_what_their_kind_says(made):
     binary = sklr.draw("vehicle", made.y, "binary", 3, 0).triples.odd_one_out
     classes = sklr.draw("vehicle", made.y, "multi-class", 3, 0).triples.odd_one_out

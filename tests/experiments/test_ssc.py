@@ -48,6 +48,18 @@ def test_every_method_has_a_figure_for_every_table(small, method):
     assert scores["error"] > 0
 
 
+def test_judged_by_the_test_images_no_choice_is_better_on_them(small):
+    scores = {
+        job: ssc.run_quality(data="mnist", strategy=job[0], quality=job[1], seed=0)
+        for job in (*ssc.JUDGED, ("SSC-active", "agreement"))
+    }
+    best = scores["SSC-active", "test images"]["Rand"]
+    assert best >= max(one["Rand"] for one in scores.values())
+    assert (
+        scores["SSC-active", "agreement"]["F1"] == ssc.score_method("mnist", "SSC-active", 0)["F1"]
+    )
+
+
 def test_a_pool_is_no_larger_than_there_are_pairs():
     pool = ssc.draw_pool(np.array([0, 0, 1, 1, 2, 2]), 0)
     assert len(pool.must_link) == 3

@@ -251,3 +251,64 @@ def test_answers_that_weigh_more_say_more_about_C():
     weights = np.where(np.arange(100) < 50, 3.0, 1.0)
     assert choose_strength(credits, weights) == 1.0
     assert choose_strength(credits, weights[::-1]) == 0.3
+
+
+def algorithm_1(X, triples, orders, *, gamma=2.0, tol=1e-4):
+    """Algorithm 1 of amid2015, line by line, over n x n matrices: K, and the rank of its start."""
+    n = len(X)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    D = np.sqrt(((Z[:, None] - Z) ** 2).sum(axis=2))
+    sigma = np.sort(D, axis=1)[:, min(100, n) - 1]  # itself counted, as in the authors' code
+    K0 = np.exp(-(D**2) / np.outer(sigma, sigma))
+    G, left = np.zeros((n, 0)), K0.copy()
+    while np.linalg.norm(G @ G.T) < 0.99 * np.linalg.norm(K0):  # the incomplete Cholesky
+        pivot = left.diagonal().argmax()
+        G = np.column_stack([G, left[:, pivot] / np.sqrt(left[pivot, pivot])])
+        left = K0 - G @ G.T
+    K = G @ G.T
+    rows = [(i, j, k) for i, j, k in triples] + [(j, i, k) for i, j, k in triples]
+    for order in orders:
+        moved = False
+        for i, j, k in (rows[c] for c in order):
+            u, w = np.eye(n)[i] - np.eye(n)[j], np.eye(n)[i] - np.eye(n)[k]
+            p, q, r = u @ K @ u, w @ K @ w, u @ K @ w
+            if gamma * p - q <= tol * q:
+                continue
+            moved = True
+            alpha = (gamma * p - q) / (2 * gamma * (p * q - r * r))
+            B = np.column_stack([K @ u, K @ w])
+            core = np.array([[1 / (alpha * gamma) + p, r], [r, q - 1 / alpha]])
+            K = K - B @ np.linalg.solve(core, B.T)
+        if not moved:
+            return K, G.shape[1]
+    raise AssertionError("the projections did not end")
+
+
+def test_algorithm_1_line_by_line_learns_the_same_kernel(wine):
+    X, y = wine
+    X, y = X[::3], y[::3]
+    answers = Constraints.from_labels(y, n_odd_one_out=8, random_state=0)
+    printed = SKLR(loss="paper", rank_by="frobenius", factor="cholesky", random_state=0)
+    printed.fit(X, constraints=answers)
+    drawn = np.random.RandomState(np.random.RandomState(0).randint(2**31 - 1))
+    orders = (drawn.permutation(16) for _ in range(500))
+    K, rank = algorithm_1(X, answers.odd_one_out, orders)
+    assert len(printed.metric_) == rank
+    assert rank < len(X) / 3  # few: the erratum on the Frobenius norm
+    assert_allclose(printed.kernel(X), K, atol=1e-6)
+
+
+def test_the_cholesky_start_chooses_its_landmarks_and_forms_nothing_large(wine):
+    X, y = wine
+    answers = Constraints.from_labels(y, n_odd_one_out=60, random_state=0)
+    whole = SKLR(C=1.0, n_components=1.0, random_state=0).fit(X, constraints=answers)
+    pivots = SKLR(C=1.0, n_components=0.999, factor="cholesky", random_state=0)
+    pivots.fit(X, constraints=answers)
+    assert len(pivots.map_.landmarks) < len(X)
+    assert_allclose(pivots.kernel(X), whole.kernel(X), atol=0.1)
+    few = SKLR(C=1.0, factor="cholesky", n_landmarks=30, random_state=0).fit(X, constraints=answers)
+    assert few.map_.landmarks.shape == (30, X.shape[1])
+    assert ari(few, X, y) > 0.85
+    given = SKLR(start="precomputed", C=1.0, factor="cholesky", n_landmarks=30, random_state=0)
+    K0 = self_tuning_gaussian(X)(X, X)
+    assert_allclose(given.fit(K0, constraints=answers).kernel(K0), few.kernel(X), atol=1e-6)

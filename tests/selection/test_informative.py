@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
 
 from likewise import ITML, Constraints, select_constraints
 from likewise.evaluation import kmeans_error, satisfaction_report
@@ -52,7 +53,10 @@ def in_units(X, near, far):
 
 
 def literal_rounds(X, pool, n_clusters, n_select, init, bounds, strategy="active"):
-    """Algorithm 1 as it is printed: ITML from nothing and k-means for every candidate."""
+    """The double loop of algorithm 1: a metric and k-means for every candidate.
+
+    "printed" is the letter of it, A0 <- A of the chosen pair; "active" and "online" are its text.
+    """
     chosen, qualities = [], []
     left = list(range(pool.n_answers))
     metric = np.eye(X.shape[1])
@@ -62,6 +66,8 @@ def literal_rounds(X, pool, n_clusters, n_select, init, bounds, strategy="active
             if strategy == "active":
                 itml = ITML(bounds=in_units(X, *bounds), tol=1e-10, random_state=0)
                 M = itml.fit(X, constraints=pool.subset([*chosen, c])).metric_
+            elif strategy == "printed":
+                M = literal_itml(X, pool, [*chosen, c], metric, bounds)
             else:
                 M = one_projection(X, pool, c, metric, bounds)
             Z, start = X @ symmetric_root(M), init @ symmetric_root(M)
@@ -76,6 +82,23 @@ def literal_rounds(X, pool, n_clusters, n_select, init, bounds, strategy="active
         left.remove(best[2])
         metric = best[3]
     return chosen, qualities
+
+
+def literal_itml(X, pool, chosen, A0, bounds, gamma=1.0, n_sweeps=200):
+    """ITML(X, A0, chosen, u, v), one projection of a d x d matrix after the other (davis2007)."""
+    pairs, signs = pool.signed_pairs()
+    A = A0.copy()
+    duals = np.zeros(len(chosen))
+    targets = np.array([bounds[0] if signs[c] > 0 else bounds[1] for c in chosen])
+    for _ in range(n_sweeps):
+        for at, c in enumerate(chosen):
+            v, s = X[pairs[c, 0]] - X[pairs[c, 1]], signs[c]
+            p = v @ A @ v
+            alpha = min(duals[at], s * gamma / (gamma + 1) * (1 / p - 1 / targets[at]))
+            duals[at] -= alpha
+            targets[at] = gamma * targets[at] / (gamma + s * alpha * targets[at])
+            A += s * alpha / (1 - s * alpha * p) * np.outer(A @ v, A @ v)
+    return A
 
 
 def one_projection(X, pool, c, M, bounds, gamma=1.0):
@@ -113,7 +136,7 @@ def test_one_must_link_by_hand():
     assert_allclose(found.metric, [[0.25, 0.0], [0.0, 1.0]], atol=1e-9)
 
 
-@pytest.mark.parametrize("strategy", ["active", "online"])
+@pytest.mark.parametrize("strategy", ["active", "online", "printed"])
 def test_the_literal_double_loop_chooses_the_same(strategy, seed):
     X, _, pool = draw(seed, n_pairs=16)
     init = KMeans(3, n_init=10, random_state=seed).fit(X).cluster_centers_
@@ -132,6 +155,38 @@ def test_the_literal_double_loop_chooses_the_same(strategy, seed):
     )
     assert_array_equal(found.chosen, chosen)
     assert_allclose(found.qualities[1:], qualities)
+
+
+def test_algorithm_1_as_printed_learns_every_pair_again_and_ends_elsewhere():
+    """Two rounds by d x d matrices; from the identity alone the metric is another."""
+    X, _, pool = draw(1)
+    pool, near, far = pool.subset([0, 1]), 3.0, 40.0
+    settings = {"patience": None, "bounds": in_units(X, near, far), "random_state": 0}
+    printed = select_constraints(X, pool, 3, strategy="printed", **settings)
+    first = literal_itml(X, pool, printed.chosen[:1], np.eye(4), (near, far))
+    again = literal_itml(X, pool, printed.chosen, first, (near, far))
+    assert_allclose(printed.metric_after(1), first, atol=2e-3)
+    assert_allclose(printed.metric, again, atol=2e-3)
+    active = select_constraints(X, pool, 3, **settings)
+    i, j = pool.must_link[printed.chosen[0]]
+    apart = [(X[i] - X[j]) @ M @ (X[i] - X[j]) for M in (printed.metric, again, active.metric)]
+    assert_allclose(apart[0], apart[1], rtol=1e-2)
+    assert apart[0] < 0.8 * apart[2]  # its must-link counts a second time
+
+
+def test_any_function_of_the_clusters_can_be_the_quality():
+    X, y, pool = draw(2)
+    settings = {"n_select": 3, "patience": None, "exact": True, "random_state": 0}
+    found = select_constraints(
+        X, pool, 3, quality=lambda labels: adjusted_rand_score(y, labels), **settings
+    )
+    assert found.qualities[-1] == adjusted_rand_score(y, found.labels)
+    singly = [
+        select_constraints(X, pool.subset([c]), 3, n_select=1, patience=None, random_state=0)
+        for c in range(pool.n_answers)
+    ]
+    best = max(adjusted_rand_score(y, one.labels) for one in singly)
+    assert found.qualities[1] == best
 
 
 def test_finalists_find_what_judging_all_finds(monkeypatch):
@@ -287,7 +342,11 @@ def test_the_papers_error_prefers_metrics_that_shrink():
 
 
 @settings(max_examples=8)
-@given(st.integers(0, 10_000), st.sampled_from(["active", "online", "random"]), st.booleans())
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from(["active", "online", "random", "printed"]),
+    st.booleans(),
+)
 def test_a_seed_decides_everything_and_no_answer_is_chosen_twice(seed, strategy, closure):
     X, _, pool = draw(seed, n=30, n_pairs=12, noise=0.2)
     settings = {"n_select": 4, "strategy": strategy, "closure": closure, "patience": None}

@@ -3,7 +3,11 @@
     F(m) = number of (pair, center) whose multipliers are 0 in k-medoids under the metric m
 
 The count favors no metric by its unit: zero is zero in any. Beside it stands the share of pairs
-that cost nothing at all, which also compares sets of answers of different sizes.
+that cost nothing at all, which also compares sets of answers of different sizes, and by which
+metrics are ranked unless by="count" is asked for.
+Zeros are those of the Lagrangian, rounded: it spreads a price over pairs that could share it, so
+some of its prices are above 0 where the linear program (solver="lp") has a solution with 0. How
+often is in docs/experiments/duals.md.
 Reference: randel2021, (20), which sums over the k clusters; with k-medoids it runs over all rows.
 """
 
@@ -17,6 +21,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
+from likewise.cluster import check_choice
 from likewise.constraints import Constraints, check_constraints
 from likewise.duals.dissimilarity import dissimilarity_matrix, len_of
 from likewise.duals.medoid_prices import cluster_without_pairs, price_sets
@@ -35,7 +40,7 @@ class MetricFitness:
     Attributes
     ----------
     names : list of str
-        The metrics, best first: by the mean share over the sets, then by the count.
+        The metrics, best first: by the mean share over the sets, then by the count, or the reverse.
     shares : ndarray of shape (n_metrics,)
         Mean share of pairs that cost nothing.
     standard_errors : ndarray of shape (n_metrics,)
@@ -44,6 +49,7 @@ class MetricFitness:
         Equation (20), mean over the sets: of all (pair, row) those without a multiplier.
     wins : ndarray of shape (n_metrics,)
         Share of the sets in which the metric is the best, ties divided: how stable the ranking is.
+        Best by what the metrics are ranked by.
     set_shares : ndarray of shape (n_sets, n_metrics)
     """
 
@@ -72,6 +78,9 @@ def metric_fitness(
     *,
     n_sets=20,
     eps=0.1,
+    solver="lagrangian",
+    tight=True,
+    by="share",
     n_jobs=None,
     random_state=None,
 ) -> MetricFitness:
@@ -93,6 +102,14 @@ def metric_fitness(
         answers once as they are. With a learner to fit: 5 parts of the answers, each held out once.
     eps : float, default=0.1
         As in `constraint_prices`.
+    solver : {"lagrangian", "lp"}, default="lagrangian"
+        "lp" solves every set's linear program, for zeros that are exact, and takes about ten times
+        as long.
+    tight : bool, default=True
+        As in `constraint_prices`: False takes cannot-links as equation (16) prints them.
+    by : {"share", "count"}, default="share"
+        What metrics are ranked by: the share of pairs that cost nothing, or equation (20). As
+        published are ``by="count", tight=False``.
     n_jobs : int, default=None
         Sets in parallel, by joblib.
     random_state : int, RandomState instance or None, default=None
@@ -118,11 +135,14 @@ def metric_fitness(
     constraints = check_constraints(constraints, n_samples=len_of(X))
     check_scalar(n_clusters, "n_clusters", (int, np.integer), min_val=2)
     check_scalar(n_sets, "n_sets", (int, np.integer), min_val=0)
+    check_choice("solver", solver, ("lagrangian", "lp"))
+    check_choice("by", by, ("share", "count"))
     rng = check_random_state(random_state)
     chosen = name_metrics(metrics)
     pairs_only = constraints.subset(constraints.positions("must_link", "cannot_link"))
     if not pairs_only.n_answers:
         raise ValueError("metric_fitness needs must-links or cannot-links; there are none.")
+    settings = {"n_jobs": n_jobs, "exact": solver == "lp", "tight": tight}
     seed = rng.randint(2**31 - 1)
     learned = [name for name, metric in chosen.items() if is_unfitted(metric)]
     sets = draw_sets(constraints, pairs_only, n_sets, rng, held_out=bool(learned))
@@ -133,19 +153,33 @@ def metric_fitness(
             for row, (fit_part, _) in enumerate(sets):
                 space = clone(metric).fit(X, constraints=fit_part)
                 D = dissimilarity_matrix(X, space)
-                fitness = fitness_of_sets(D, judged[row : row + 1], n_clusters, eps, n_jobs, seed)
+                fitness = fitness_of_sets(
+                    D, judged[row : row + 1], n_clusters, eps, seed=seed, **settings
+                )
                 shares[row, column], counts[row, column] = fitness[0][0], fitness[1][0]
         else:
             D = dissimilarity_matrix(X, metric)
-            fitness = fitness_of_sets(D, judged, n_clusters, eps, n_jobs, seed)
+            fitness = fitness_of_sets(D, judged, n_clusters, eps, seed=seed, **settings)
             shares[:, column], counts[:, column] = fitness
-    return rank(list(chosen), shares, counts)
+    return rank(list(chosen), shares, counts, by)
 
 
-def fitness_of_sets(D, sets: Sequence[Constraints], n_clusters, eps, n_jobs, seed) -> tuple:
+def fitness_of_sets(
+    D,
+    sets: Sequence[Constraints],
+    n_clusters: int,
+    eps: float,
+    *,
+    seed: int,
+    exact: bool = False,
+    tight: bool = True,
+    n_jobs: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """Share of pairs that cost nothing, and equation (20), for each set: two arrays (n_sets,)."""
     prepared = cluster_without_pairs(D, n_clusters, check_random_state(seed))
-    priced = price_sets(prepared, list(map(pairs_of, sets)), eps, widths=WIDTHS, n_jobs=n_jobs)
+    pairs = list(map(pairs_of, sets))
+    settings: dict[str, Any] = {"tight": tight, "exact": exact, "n_jobs": n_jobs}
+    priced = price_sets(prepared, pairs, eps, widths=WIDTHS, **settings)
     free = [np.mean(prices.prices == 0) for prices in priced]
     zeros = [np.count_nonzero(prices.multipliers == 0) for prices in priced]
     return np.array(free), np.array(zeros)
@@ -173,11 +207,13 @@ def draw_sets(
     return [(constraints, pairs_only.subset(draw)) for draw in draws]
 
 
-def rank(names: list[str], shares: np.ndarray, counts: np.ndarray) -> MetricFitness:
+def rank(names: list[str], shares: np.ndarray, counts: np.ndarray, by: str) -> MetricFitness:
     """Best first, with what the sets say of the ranking."""
     means, mean_counts = shares.mean(axis=0), counts.mean(axis=0)
-    order = np.lexsort((-mean_counts, -means))
-    firsts = shares == shares.max(axis=1, keepdims=True)
+    keys = (-mean_counts, -means) if by == "share" else (-means, -mean_counts)
+    order = np.lexsort(keys)
+    ranked = shares if by == "share" else counts
+    firsts = ranked == ranked.max(axis=1, keepdims=True)
     wins = (firsts / firsts.sum(axis=1, keepdims=True)).mean(axis=0)
     n_sets = len(shares)
     errors = shares.std(axis=0, ddof=1) / np.sqrt(n_sets) if n_sets > 1 else means * np.nan

@@ -23,11 +23,13 @@ Where that proves too little, y is free too, over the columns that are open, if 
 the proof still leaves more than some widths open, the climb goes on.
 
 References: randel2021, (12)-(19); nesterov2005 (rounding). We differ from the former in the
-cannot-links: the paper has x_i^c + x_j^c <= 1 + eps, the same partitions and a worse bound; and in
-the climb, whose usual step rule left some tenths of a percent undone in our trials.
+cannot-links: the paper's (16) has x_i^c + x_j^c <= 1 + eps, the same partitions and a worse bound
+(tight=False); and in the climb, whose usual step rule left some tenths of a percent undone in our
+trials.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +53,7 @@ SETTLED = 10  # last widths between the bound and the proof, relative to the lat
 OPEN = 1e-6  # a smaller y counts as closed in the proof
 LARGEST_PROOF = 5000  # rows times open columns: a tenth of a second or two
 N_COLUMNS = 30, 10  # to begin with: some, and so many more a cluster
+ROUNDING = 1e-9  # of the mean dissimilarity: a smaller multiplier of HiGHS is 0
 MISSED = 1e-9  # of the cost: a column this much below the k-th is missing
 NO_PAIRS = PricedPairs(
     np.empty(0, dtype=np.int64),
@@ -90,11 +93,16 @@ def cluster_without_pairs(costs: np.ndarray, n_clusters: int, rng) -> Prepared:
 
 
 def price_by_lagrangian(
-    prepared: Prepared, pairs: PricedPairs, eps: float, *, widths: tuple[float, ...] = WIDTHS
+    prepared: Prepared,
+    pairs: PricedPairs,
+    eps: float,
+    *,
+    widths: tuple[float, ...] = WIDTHS,
+    tight: bool = True,
 ) -> Priced:
     """Multipliers and a valid bound, some hundredths of a percent below that of the program."""
     costs, swapped = prepared.costs, prepared.swapped
-    everywhere = Lagrangian(costs, pairs, len(swapped.medoids), eps)
+    everywhere = Lagrangian(costs, pairs, len(swapped.medoids), eps, tight)
     none = everywhere.zeros()
     is_proved = swapped.cost - prepared.bound <= widths[0] * abs(prepared.bound)
     if is_proved and not pairs.violated(swapped.labels).any():
@@ -120,12 +128,11 @@ def climb_columns(
     """The best of some climbs over the columns that may be opened; the last settles, or none."""
     costs, k, eps = everywhere.costs, everywhere.k, everywhere.eps
     multipliers = multipliers.copy()
-    rho = everywhere.rho(u, multipliers)
-    columns = np.sort(np.argsort(rho, kind="stable")[: N_COLUMNS[0] + N_COLUMNS[1] * k])
+    columns = likely_columns(everywhere.rho(u, multipliers), k)
     stages = widths
     best = ClimbedColumns(u, multipliers, -np.inf, np.inf)
     for _ in range(MAX_ROUNDS):
-        part = Lagrangian(costs[:, columns], everywhere.pairs, k, eps)
+        part = Lagrangian(costs[:, columns], everywhere.pairs, k, eps, everywhere.tight)
         u, multipliers[:, columns] = part.maximize_smooth(u, multipliers[:, columns], stages)
         kept = np.where(np.abs(multipliers) < widths[-1], 0.0, multipliers)  # less is rounding
         bound = everywhere.value(u, kept)
@@ -146,6 +153,11 @@ def climb_columns(
     return best
 
 
+def likely_columns(rho: np.ndarray, k: int) -> np.ndarray:
+    """The columns that may well be opened, by what opening each of them saves."""
+    return np.sort(np.argsort(rho, kind="stable")[: N_COLUMNS[0] + N_COLUMNS[1] * k])
+
+
 def is_settled(bound: float, upper: float, widths: tuple[float, ...]) -> bool:
     """Whether the program's value, between the two, is known to some widths."""
     return bool(upper - bound <= SETTLED * widths[-1] * abs(upper))
@@ -154,8 +166,10 @@ def is_settled(bound: float, upper: float, widths: tuple[float, ...]) -> bool:
 class Lagrangian:
     """L over some columns of the costs, and the smooth function below it."""
 
-    def __init__(self, costs: np.ndarray, pairs: PricedPairs, n_clusters: int, eps: float):
-        self.costs, self.pairs, self.k, self.eps = costs, pairs, n_clusters, eps
+    def __init__(
+        self, costs: np.ndarray, pairs: PricedPairs, n_clusters: int, eps: float, tight: bool = True
+    ):
+        self.costs, self.pairs, self.k, self.eps, self.tight = costs, pairs, n_clusters, eps, tight
         # One row for each eta and gamma, then one for each lambda; slack is eps + rows @ x.
         incidence = pairs.incidence
         self.rows = sparse.vstack([-incidence, incidence[pairs.must]], format="csr")
@@ -168,14 +182,16 @@ class Lagrangian:
     def rho(self, u: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
         """What opening each column saves, (n_columns,), below 0."""
         reduced = self._reduced(u, self._unfold(multipliers))
-        return np.minimum(reduced, 0.0).sum(axis=0) + multipliers[self.cannot].sum(axis=0)
+        saved = np.minimum(reduced, 0.0).sum(axis=0)
+        return saved + multipliers[self.cannot].sum(axis=0) if self.tight else saved
 
     def value(self, u: np.ndarray, multipliers: np.ndarray) -> float:
         """L: a bound on the cost, whatever the multipliers."""
         saved = np.partition(self.rho(u, multipliers), self.k - 1)[: self.k].sum()
         must = self.pairs.must
         slack = multipliers[~must].sum() - np.abs(multipliers[must]).sum()
-        return float(u.sum() + saved + self.eps * slack)
+        everywhere = 0.0 if self.tight else multipliers[~must].sum()  # <= 1 at closed columns too
+        return float(u.sum() + saved + self.eps * slack + everywhere)
 
     def maximize_smooth(self, u, multipliers, widths) -> tuple[np.ndarray, np.ndarray]:
         """u and multipliers where the smooth function of the last width is largest."""
@@ -217,7 +233,7 @@ class Lagrangian:
         opened = self.costs[:, some]
         yield cost_of_free(opened[free], y) + self._cost_of_pairs(opened[self.pairs.points], y)
         if opened.size <= LARGEST_PROOF:
-            solved = solve_program(opened, self.k, self.pairs, self.eps)
+            solved = solve_program(opened, self.k, self.pairs, self.eps, self.tight)
             yield float(solved.fun) if solved.status == 0 else np.inf
 
     def _cost_of_pairs(self, costs: np.ndarray, y: np.ndarray) -> float:
@@ -226,7 +242,7 @@ class Lagrangian:
         if not p:
             return 0.0
         rights = np.full((self.rows.shape[0], n_open), self.eps)
-        rights[self.cannot] += y
+        rights[self.cannot] += y if self.tight else 1.0
         solved = linprog(
             costs.ravel(),
             A_ub=sparse.kron(-self.rows, sparse.eye_array(n_open), format="csr"),
@@ -261,7 +277,7 @@ class Lagrangian:
         reduced = self._reduced(u, unfolded)
         x = np.clip(reduced / -width, 0.0, 1.0)
         rho = np.einsum("ic,ic->c", x, reduced + width / 2 * x)
-        return x, rho + unfolded[self.cannot].sum(axis=0)
+        return x, rho + unfolded[self.cannot].sum(axis=0) if self.tight else rho
 
     def minus_smooth(self, flat, width, choice_width) -> tuple[float, np.ndarray]:
         """The rounded L and its gradient, both with the sign turned for a minimizer."""
@@ -270,10 +286,12 @@ class Lagrangian:
         x, rho = self._rounded(u, unfolded, width)
         y = choose_smoothly(rho, self.k, choice_width)
         value = u.sum() + rho @ y + choice_width / 2 * (y @ y) + self.eps * unfolded.sum()
+        if not self.tight:
+            value += unfolded[self.cannot].sum()
         x *= y
         slack = self.rows @ x[self.pairs.points]
         slack += self.eps
-        slack[self.cannot] += y
+        slack[self.cannot] += y if self.tight else 1.0
         return -value, -np.concatenate([1 - x.sum(axis=1), slack.ravel()])
 
 
@@ -296,41 +314,85 @@ def cost_of_free(costs: np.ndarray, y: np.ndarray) -> float:
     return float((np.take_along_axis(costs, order, axis=1) * x).sum())
 
 
-def price_by_program(costs: np.ndarray, n_clusters: int, pairs: PricedPairs, eps: float) -> Priced:
-    """The linear program by HiGHS: exact, for some hundred rows."""
+def price_exactly(
+    prepared: Prepared, pairs: PricedPairs, eps: float, *, tight: bool = True
+) -> Priced:
+    """The linear program, solved over the columns that matter and proved for all others."""
+    k = len(prepared.swapped.medoids)
+    rho = np.minimum(prepared.costs - prepared.u[:, None], 0.0).sum(axis=0)
+    columns = likely_columns(rho, k)
+    priced = price_by_program(prepared.costs, k, pairs, eps, tight=tight, columns=columns)
+    return Priced(priced.multipliers * prepared.scale, priced.bound * prepared.scale, settled=True)
+
+
+def price_by_program(
+    costs: np.ndarray,
+    n_clusters: int,
+    pairs: PricedPairs,
+    eps: float,
+    *,
+    tight: bool = True,
+    columns: np.ndarray | None = None,
+) -> Priced:
+    """The linear program by HiGHS: exact, for some hundred rows.
+
+    It may begin with some columns. The others, with multipliers of 0, are as good as closed when
+    none saves more than the last one opened; those that do are added.
+    """
     scale = float(costs.mean()) or 1.0
-    solved = solve_program(costs / scale, n_clusters, pairs, eps)
+    scaled = costs / scale
+    n = len(costs)
+    columns = np.arange(n) if columns is None else columns
+    while True:
+        solved = solve_program(scaled[:, columns], n_clusters, pairs, eps, tight)
+        if len(columns) == n:
+            missed = np.empty(0, dtype=np.int64)
+        elif solved.status != 0:
+            missed = np.arange(n)
+        else:
+            *u, last_open = solved.eqlin.marginals
+            rho = np.minimum(scaled - np.array(u)[:, None], 0.0).sum(axis=0)
+            rho[columns] = np.inf
+            missed = np.flatnonzero(rho < last_open - MISSED * abs(solved.fun))
+        if not len(missed):
+            break
+        columns = np.union1d(columns, missed)
     if solved.status != 0:
         raise RuntimeError(f"HiGHS could not solve the program: {solved.message}")
-    marginals = solved.ineqlin.marginals[costs.size :].reshape(-1, costs.shape[1]) * scale
-    multipliers = marginals[: len(pairs.must)]
-    multipliers[pairs.must] = marginals[len(pairs.must) :] - multipliers[pairs.must]
+    marginals = solved.ineqlin.marginals[n * len(columns) :].reshape(-1, len(columns))
+    marginals = np.where(np.abs(marginals) > ROUNDING, marginals, 0.0) * scale
+    multipliers = np.zeros((len(pairs.must), n))
+    multipliers[:, columns] = marginals[: len(pairs.must)]
+    backward = np.zeros((int(pairs.must.sum()), n))
+    backward[:, columns] = marginals[len(pairs.must) :]
+    multipliers[pairs.must] = backward - multipliers[pairs.must]
     return Priced(multipliers, float(solved.fun) * scale, settled=True)
 
 
 def solve_program(
-    costs: np.ndarray, n_clusters: int, pairs: PricedPairs, eps: float
+    costs: np.ndarray, n_clusters: int, pairs: PricedPairs, eps: float, tight: bool = True
 ) -> OptimizeResult:
     """HiGHS over x (n, n_columns) and y (n_columns,); costs of size 1, as its tolerances are."""
     n, n_columns = costs.shape
     opened = sparse.eye_array(n_columns)
     over_columns = sparse.kron(spread(pairs, n), opened, format="csr")
     must = np.repeat(pairs.must, n_columns)
-    is_cannot = sparse.csr_array((~pairs.must).astype(float)[:, None])
+    beside_y = sparse.csr_array((~pairs.must & tight).astype(float)[:, None])
     rows = sparse.vstack(
         [
             sparse.hstack([sparse.eye_array(costs.size), -sparse.kron(np.ones((n, 1)), opened)]),
-            sparse.hstack([over_columns, -sparse.kron(is_cannot, opened)]),
+            sparse.hstack([over_columns, -sparse.kron(beside_y, opened)]),
             sparse.hstack([-over_columns[must], sparse.csr_array((must.sum(), n_columns))]),
         ],
         format="csr",
     )
+    rights = np.concatenate([np.where(must | tight, eps, 1 + eps), np.full(must.sum(), eps)])
     each = sparse.kron(sparse.eye_array(n), np.ones((1, n_columns)))
     limits = np.repeat([np.inf, 1.0], [costs.size, n_columns])  # of x, of y
     return linprog(
         np.concatenate([costs.ravel(), np.zeros(n_columns)]),
         A_ub=rows,
-        b_ub=np.repeat([0.0, eps], [costs.size, len(must) + must.sum()]),
+        b_ub=np.concatenate([np.zeros(costs.size), rights]),
         A_eq=sparse.block_diag([each, np.ones((1, n_columns))], format="csr"),
         b_eq=np.append(np.ones(n), n_clusters),
         bounds=np.stack([np.zeros(costs.size + n_columns), limits], axis=1),
@@ -352,9 +414,13 @@ def price_sets(
     eps: float,
     *,
     widths: tuple[float, ...] = WIDTHS,
+    tight: bool = True,
+    exact: bool = False,
     n_jobs: int | None = None,
 ) -> list[Priced]:
     """Multipliers of many sets of pairs over the same dissimilarities, each from the same start."""
-    return Parallel(n_jobs=n_jobs)(
-        delayed(price_by_lagrangian)(prepared, pairs, eps, widths=widths) for pairs in sets
-    )
+    if exact:
+        price = partial(price_exactly, tight=tight)
+    else:
+        price = partial(price_by_lagrangian, widths=widths, tight=tight)
+    return Parallel(n_jobs=n_jobs)(delayed(price)(prepared, pairs, eps) for pairs in sets)

@@ -13,8 +13,8 @@ order="cheapest" begins with rows near a border, many of them well placed, and g
 than a random order. Clusters keep their names from one k-means to the next (new starts exchange
 them, so that the list of clusters left and the prices would refer to others); k-means goes on from
 the last centers instead of making 100 new starts, which is restarts="paper"; prices are those of
-fixed centers; and a move that only repeats what the list has puts its target there, without which
-the list need not grow.
+fixed centers by a linear program, the paper's sub-gradients being solver="alternating"; and a move
+that only repeats what the list has puts its target there, without which the list need not grow.
 """
 
 from dataclasses import dataclass
@@ -28,8 +28,8 @@ from sklearn.utils import check_array, check_random_state
 
 from likewise.cluster import check_choice
 from likewise.constraints import Constraints, check_constraints
-from likewise.duals.centroid_prices import price_by_lp
 from likewise.duals.priced_pairs import PricedPairs, pairs_of
+from likewise.duals.prices import SOLVERS, price_fixed
 from likewise.kernels import sq_distances
 from likewise.progress import track
 
@@ -94,7 +94,9 @@ def move_points(
     *,
     order="dearest",
     restarts="warm",
+    solver="lp",
     eps=0.1,
+    max_iter=500,
     y=None,
     random_state=None,
 ) -> MovedPoints:
@@ -111,8 +113,14 @@ def move_points(
         paper's; it moves more points, and farther.
     restarts : {"warm", "paper"}, default="warm"
         k-means after each move: from the last centers, or with 99 new starts as well.
+    solver : {"lp", "subgradient", "isolated", "alternating", "auto"}, default="lp"
+        How the prices are found, as in `constraint_prices`; "alternating" is the paper's, by
+        sub-gradients over centers that move. Algorithms 1 and 2 as published are
+        ``order="cheapest", restarts="paper", solver="alternating"``.
     eps : float, default=0.1
         As in `constraint_prices`.
+    max_iter : int, default=500
+        Steps of the sub-gradient solvers.
     y : array-like of shape (n_samples,), default=None
         Classes, to record the agreement with after each move.
     random_state : int, RandomState instance or None, default=None
@@ -137,6 +145,7 @@ def move_points(
     """
     check_choice("order", order, ("dearest", "cheapest", "random"))
     check_choice("restarts", restarts, ("warm", "paper"))
+    check_choice("solver", solver, SOLVERS["mssc"])
     X = check_array(X, dtype=np.float64, copy=True)
     constraints = check_constraints(constraints, n_samples=len(X))
     rng = check_random_state(random_state)
@@ -149,7 +158,11 @@ def move_points(
         options = find_options(X, labels, centers, pairs, is_left)
         if not options:
             break
-        chosen = choose(options, X, centers, pairs, order, eps, rng)
+        if order == "random":
+            chosen = int(rng.choice(sorted(options)))
+        else:
+            priced, _ = price_fixed(X, centers, labels, 0.0, pairs, solver, eps, max_iter)
+            chosen = choose(options, priced.prices, order)
         answer = int(pairs.answers[chosen])
         rows = pairs.points[pairs.ends[chosen]]
         n_listed = int(is_left.sum())
@@ -242,14 +255,11 @@ def cost_changes(X, labels, centers, rows: np.ndarray) -> np.ndarray:
     return changes.reshape(*rows.shape, len(centers))
 
 
-def choose(options: dict[int, Option], X, centers, pairs: PricedPairs, order: str, eps, rng) -> int:
-    """The violated pair to satisfy next."""
+def choose(options: dict[int, Option], prices: np.ndarray, order: str) -> int:
+    """The violated pair to satisfy next, by what each pair costs."""
     candidates = np.array(sorted(options))
-    if order == "random":
-        return int(rng.choice(candidates))
-    costs = sq_distances(X[pairs.points], centers)
-    prices = price_by_lp(costs, pairs, eps).prices[candidates]
-    return int(candidates[prices.argmin() if order == "cheapest" else prices.argmax()])
+    dear = prices[candidates]
+    return int(candidates[dear.argmin() if order == "cheapest" else dear.argmax()])
 
 
 def crossing(x: np.ndarray, left: np.ndarray, to: np.ndarray) -> np.ndarray:

@@ -85,6 +85,7 @@ def constraint_prices(
     metric="euclidean",
     solver="auto",
     eps=0.1,
+    tight=True,
     centers=None,
     learner=None,
     max_iter=500,
@@ -112,6 +113,10 @@ def constraint_prices(
     eps : float, default=0.1
         How far each center's part of a pair may be off, in ]0, 1[. Raising it asks less of answers
         and, with many clusters, makes must-links cheaper than cannot-links.
+    tight : bool, default=True
+        For "k-medoids": no more of a cannot-link's two rows at a center than it is open. False is
+        the paper's equation (16) as printed, at most one of the two: the same partitions, a lower
+        bound and smaller prices.
     centers : array-like of shape (n_clusters, n_features), default=None
         For "mssc": the centers, when there are some already. None finds them by k-means.
     learner : fitted SKLR or other learner, default=None
@@ -153,7 +158,7 @@ def constraint_prices(
         prepared = medoid_prices.cluster_without_pairs(D, n_clusters, rng)
         labels, found_centers = prepared.swapped.labels, prepared.swapped.medoids
         cost = prepared.swapped.cost * prepared.scale
-        priced = price_medoids(prepared, pairs, solver, eps)
+        priced = price_medoids(prepared, pairs, solver, eps, tight)
         bound = priced.bound
         triples_satisfied = satisfied_triples(constraints, lambda some: D[some[:, 0], some[:, 1]])
     return assemble(
@@ -183,19 +188,18 @@ def price_fixed(
 
 
 def price_medoids(
-    prepared: medoid_prices.Prepared, pairs: PricedPairs, solver: str, eps: float
+    prepared: medoid_prices.Prepared, pairs: PricedPairs, solver: str, eps: float, tight: bool
 ) -> centroid_prices.Priced:
     """Multipliers of one set of pairs over dissimilarities already clustered."""
-    k = len(prepared.swapped.medoids)
     if solver == "lp":
-        return medoid_prices.price_by_program(prepared.costs * prepared.scale, k, pairs, eps)
+        return medoid_prices.price_exactly(prepared, pairs, eps, tight=tight)
     if solver == "isolated":
         at_medoids = prepared.costs[np.ix_(pairs.points, prepared.swapped.medoids)]
         alone = centroid_prices.price_alone(at_medoids, pairs)
         spread = np.zeros((len(pairs.ends), len(prepared.costs)))
         spread[:, prepared.swapped.medoids] = alone.multipliers * prepared.scale
         return centroid_prices.Priced(spread, prepared.bound * prepared.scale, settled=True)
-    return medoid_prices.price_by_lagrangian(prepared, pairs, eps)
+    return medoid_prices.price_by_lagrangian(prepared, pairs, eps, tight=tight)
 
 
 def cluster_once(X, n_clusters: int, centers, rng) -> tuple[np.ndarray, np.ndarray, float]:

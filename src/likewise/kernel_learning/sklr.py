@@ -8,11 +8,13 @@
 
 D is the log-det divergence and d_K a squared kernel distance (logdet_kernel.py has the whole
 list). K0 is taken in units of its mean squared distance, so C and the bounds on pairs have no unit.
-Reference: amid2015. We differ from it in four ways; loss="paper" undoes the first three.
+Reference: amid2015. We differ from it in four ways; loss="paper" undoes the first and the third.
+Its algorithm 1 to the letter is SKLR(loss="paper", rank_by="frobenius", factor="cholesky").
 1. Its projections, without duals, end at some feasible kernel, 6 to 55% above the least divergence
    and dependent on the order. Ours keep the duals and reach the optimum.
-2. It states a cut of K0 at .99 of the Frobenius norm, which leaves so few directions that answers
-   clash. We cut at .99 of the trace, as the authors' code does (`rank_by`).
+2. It states an incomplete Cholesky of K0 to .99 of the Frobenius norm (`factor`, `rank_by`). We
+   take eigenvectors to .99 of the trace, as the authors' code does; eigenvectors to .99 of the
+   norm are so few that answers clash.
 3. The code z-scores the features and counts a row as its own neighbor. We do neither.
 4. People make mistakes: answers are soft by default, with C chosen by held-out answers. For people
    who disagree with each other there is `ChoiceKernel` (choices.py).
@@ -43,6 +45,7 @@ LOSSES = {
     "hard": "hinge",
     "paper": "paper",
 }
+FACTORS = ("eigen", "cholesky")
 C_DEFAULT = 0.3
 # Standard errors by which each must be better. A smaller C gives up answers, and a kernel that
 # predicts equally well may cluster far worse: a smaller C must be better beyond doubt.
@@ -83,7 +86,13 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Share of the starting kernel that is kept, or the number of its directions. Raising it keeps
         finer directions and takes longer.
     rank_by : {"trace", "frobenius"}, default="trace"
-        What the share refers to. "frobenius" is in the paper and keeps far too few directions.
+        What the share refers to. "frobenius" is the paper's, for ``factor="cholesky"``; it keeps
+        far too few eigenvectors.
+    factor : {"eigen", "cholesky"}, default="eigen"
+        How the directions of the starting kernel are found: by the eigenvectors of the landmarks'
+        kernel, or by an incomplete Cholesky of all rows', as in the paper. The latter chooses its
+        landmarks itself and forms no n x n matrix, so ``n_landmarks`` may be large; it keeps more
+        directions for the same share. "diffusion" and "coordinates" have their own directions.
     n_landmarks : int or None, default=None
         Rows that represent all others in the starting kernel. None takes all rows up to 2,000, and
         1,000 if there are more.
@@ -145,6 +154,7 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         bounds=BOUNDS,
         n_components=0.99,
         rank_by="trace",
+        factor="eigen",
         n_landmarks=None,
         tol=1e-4,
         max_iter=500,
@@ -157,6 +167,7 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.bounds = bounds
         self.n_components = n_components
         self.rank_by = rank_by
+        self.factor = factor
         self.n_landmarks = n_landmarks
         self.tol = tol
         self.max_iter = max_iter
@@ -190,6 +201,7 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             X,
             n_components=self.n_components,
             by=self.rank_by,
+            factor=self.factor,
             n_landmarks=self.n_landmarks,
             forced=answers.touched_rows(),
             random_state=rng,
@@ -244,6 +256,8 @@ class SKLR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.loss not in LOSSES:
             raise ValueError(f"loss={self.loss!r} is unknown. Use one of {', '.join(LOSSES)}.")
         check_strength("C", self.C)
+        if self.factor not in FACTORS:
+            raise ValueError(f"factor={self.factor!r} is unknown. Use {' or '.join(FACTORS)}.")
         if not self.margin >= 1:
             raise ValueError(f"margin={self.margin} must be >= 1: the odd one must not be closer.")
         near, far = self.bounds

@@ -61,7 +61,7 @@ class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         Whether to use cannot-links and triples too. The paper's method is False: must-links alone.
     n_neighbors : int, default=8
         Landmarks that a row is a combination of. Raising it smooths.
-    cut : float, default=1e-3
+    cut : float, default=1e-2
         Eigenvalues below this fraction of the largest are left out; unlike ``n_components``
         elsewhere, it is not a share of the spectrum. Raising it keeps fewer directions.
     floor : float, default=1e-3
@@ -116,7 +116,7 @@ class SpectralReweighting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         method="uniform",
         contrast=True,
         n_neighbors=8,
-        cut=1e-3,
+        cut=1e-2,
         floor=1e-3,
         n_passes=1,
         random_state=None,

@@ -5,6 +5,10 @@
 The landmarks are all rows if an n x n kernel is small, and otherwise a sample of them; the inverse
 is cut at a share of the trace, since a full one would explode. Diffusion already has coordinates,
 and so does the linear kernel: the features, rotated to their principal axes.
+
+factor="cholesky" takes the coordinates of a pivoted incomplete Cholesky instead (algorithm 1 of
+amid2015): each next landmark is the row that those before leave out the most of, and nothing of
+size n x n is formed. It needs more directions for the same share than eigenvectors do.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,9 +16,16 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
 
-from likewise.kernels import choose_landmarks, kernel_function
+from likewise.kernels import (
+    choose_landmarks,
+    kernel_function,
+    kernel_oracle,
+    pivoted_cholesky,
+    row_blocks,
+)
 from likewise.maps import DiffusionMap, LinearMap, NystromMap, diffusion_map
 from likewise.numerics.pair_distances import mean_sq_distance
 from likewise.numerics.psd import Measure, positive_part
@@ -31,6 +42,7 @@ def fit_start(
     *,
     n_components: float = 0.99,
     by: Measure = "trace",
+    factor: str = "eigen",
     n_landmarks: int | None = None,
     forced: Sequence[int] | np.ndarray = (),
     random_state=None,
@@ -50,6 +62,9 @@ def fit_start(
         int. Raising it keeps more directions.
     by : {"trace", "frobenius"}, default="trace"
         What the share refers to: amid2015 states the second, its code uses the first.
+    factor : {"eigen", "cholesky"}, default="eigen"
+        How the directions are found: eigenvectors of the landmarks' kernel, or pivots of all rows'.
+        Diffusion and given coordinates have theirs already.
     n_landmarks : int, default=None
         None takes all rows up to 2,000, and 1,000 if there are more.
     forced : sequence of int, default=()
@@ -64,7 +79,8 @@ def fit_start(
             start,
             X,
             n_components=1.0,
-            n_landmarks=n_landmarks,
+            factor=factor,
+            n_landmarks=n_landmarks if factor == "eigen" else int(n_components),
             forced=forced,
             random_state=random_state,
             **settings,
@@ -80,6 +96,8 @@ def fit_start(
     if start == "coordinates":
         return LinearMap(np.eye(X.shape[1]))
     n = X.shape[0]
+    if factor == "cholesky":
+        return _pivots(start, X, n_components, by, n_landmarks, random_state, settings)
     if start == "linear" and X.shape[1] < n and not issparse(X):
         return _principal_axes(X, n_components, by)
     n_landmarks = (n if n <= ALL_ROWS else N_LANDMARKS) if n_landmarks is None else n_landmarks
@@ -132,3 +150,34 @@ def _principal_axes(X: np.ndarray, share: float, by: Measure) -> LinearMap:
     """The linear kernel of all rows, through the (d, d) matrix that has the same eigenvalues."""
     X = np.asarray(X, dtype=np.float64)
     return LinearMap(positive_part(X.T @ X, share=share, by=by).vectors)
+
+
+def _pivots(
+    start: str | Callable, X, share: float, by: Measure, n_landmarks, random_state, settings: dict
+) -> NystromMap:
+    """Coordinates by pivots: z(x) = inv(T) k(pivots, x), T the pivots' own rows, triangular."""
+    n = X.shape[0]
+    max_rank = n_landmarks or (n if n <= ALL_ROWS else N_LANDMARKS)
+    if start == "precomputed":
+        kernel = kernel_function(start, X)
+        diagonal, column = np.asarray(X).diagonal(), lambda i: np.asarray(X)[:, i]
+        norm = float(np.linalg.norm(X)) if by == "frobenius" else None
+    else:
+        few = n > ALL_ROWS  # widths by all rows take n^2 distances
+        sample = choose_landmarks(X, N_LANDMARKS, random_state=random_state) if few else None
+        kernel = kernel_function(start, X if sample is None else X[sample], **settings)
+        diagonal, column = kernel_oracle(kernel, X)
+        norm = _frobenius_norm(kernel, X) if by == "frobenius" else None
+    cut = pivoted_cholesky(diagonal, column, share=share, by=by, norm=norm, max_rank=max_rank)
+    whitening = solve_triangular(cut.factor[cut.pivots], np.eye(len(cut.pivots)), lower=True).T
+    if start != "precomputed":
+        return NystromMap(kernel, X[cut.pivots], whitening, cut.negative_share)
+    spread = np.zeros((n, len(cut.pivots)))  # a new row brings its values with all rows
+    spread[cut.pivots] = whitening
+    return NystromMap(kernel, np.empty((0, n)), spread, cut.negative_share)
+
+
+def _frobenius_norm(kernel: Callable, X) -> float:
+    """|K|_F, some rows at a time."""
+    n = X.shape[0]
+    return float(np.sqrt(sum(np.square(kernel(X[rows], X)).sum() for rows in row_blocks(n, n))))

@@ -12,10 +12,10 @@ import numpy as np
 from scipy.sparse import issparse
 
 from likewise.kernels.diffusion import diffusion_coordinates, diffusion_kernel
-from likewise.kernels.distances import as_rows
+from likewise.kernels.distances import as_rows, sq_distances
 from likewise.kernels.gaussian import SelfTuningGaussian, self_tuning_gaussian
 from likewise.kernels.graph import check_similarity, neighbor_graph
-from likewise.kernels.pointwise import cosine, linear, polynomial, rbf, rbf_theta
+from likewise.kernels.pointwise import cosine, exponential, linear, polynomial, rbf, rbf_theta
 from likewise.numerics.array_library import is_array_elsewhere, library_of
 
 KERNEL_NAMES = ("gaussian", "diffusion", "rbf", "linear", "polynomial", "cosine", "precomputed")
@@ -83,7 +83,13 @@ def kernel_oracle(kernel: Callable, X) -> tuple[np.ndarray, Callable[[int], np.n
     >>> diagonal, column(1)
     (array([1., 4.]), array([2., 4.]))
     """
-    return kernel_diagonal(kernel, X), lambda i: kernel(X, X[i : i + 1])[:, 0]
+    diagonal = kernel_diagonal(kernel, X)
+    if isinstance(kernel, SelfTuningGaussian):
+        sigmas = kernel.scales(X)  # once, not for every column
+        return diagonal, lambda i: exponential(
+            sq_distances(X, X[i : i + 1]) / -sigmas[:, None] / sigmas[i]
+        )[:, 0]
+    return diagonal, lambda i: kernel(X, X[i : i + 1])[:, 0]
 
 
 def kernel_diagonal(kernel: Callable, X):

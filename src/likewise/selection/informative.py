@@ -5,8 +5,9 @@
              choose the c whose clusters agree best with the whole pool
 
 active learns M_c from all chosen pairs with the identity as prior (equation 2 of the paper), online
-projects the last metric onto c alone (equation 3), random chooses without looking. Ties go to the
-smaller error of k-means beside the scatter.
+projects the last metric onto c alone (equation 3), random chooses without looking, and printed is
+algorithm 1 to the letter: all chosen pairs, with the last metric as prior. Ties go to the smaller
+error of k-means beside the scatter.
 
 Made fast in three ways. A metric is kept by its small core (pool.py), so that learning starts from
 the duals of the last round and costs nothing in features. Of many candidates only finalists are
@@ -16,11 +17,13 @@ never (a lazy greedy choice; agreement is not submodular, so it may miss the bes
 judges all.
 Reference: rao2013. Its quality of a clustering is not defined; the default is the agreement with
 the pool, must-links and cannot-links weighing the same. Its k-means error is offered too, but a
-metric that shrinks all distances lowers it. Its algorithm 1 also takes the last metric as the prior
-of all chosen pairs, which counts them twice; we follow its text instead.
+metric that shrinks all distances lowers it; and any function of the clusters. Its algorithm 1 takes
+the last metric as the prior of all chosen pairs, which counts them again in every round; the
+default follows its text instead.
 """
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -46,6 +49,7 @@ from likewise.selection.pool import (
     Pool,
     cluster_pool,
     foresee,
+    learn_again,
     learn_from_chosen,
     make_pool,
     matrix_of,
@@ -53,7 +57,7 @@ from likewise.selection.pool import (
     take_step,
 )
 
-STRATEGIES = ("active", "online", "random")
+STRATEGIES = ("active", "online", "random", "printed")
 QUALITIES = ("agreement", "error")
 N_FINALISTS = 50  # candidates judged in full in a round
 SAME_ROW = 1e-12  # a squared difference below this share of the mean is rounding
@@ -111,7 +115,7 @@ def select_constraints(
     *,
     n_select: int = 50,
     strategy: str = "active",
-    quality: str = "agreement",
+    quality: str | Callable[[np.ndarray], float] = "agreement",
     closure: bool = False,
     exact: bool = False,
     patience: int | None = 3,
@@ -134,11 +138,14 @@ def select_constraints(
         Clusters of k-means.
     n_select : int, default=50
         Maximum number of pairs to choose. Raising it takes proportionally longer.
-    strategy : "active", "online" or "random", default="active"
-        The paper's SSC-active, SSC-OLDML and SSC-rand.
-    quality : "agreement" or "error", default="agreement"
+    strategy : "active", "online", "random" or "printed", default="active"
+        The paper's SSC-active, SSC-OLDML and SSC-rand; "printed" is its algorithm 1 to the letter,
+        which learns from all chosen pairs again with the last metric as prior.
+    quality : "agreement", "error" or callable, default="agreement"
         Share of the pool that the clusters satisfy, must-links and cannot-links weighing the same;
-        or the k-means error under the metric, negative.
+        the k-means error under the metric, negative; or ``quality(labels)``, larger is better, of
+        the clusters (n_samples,) of all rows. Finalists are found by agreement in any case;
+        ``exact=True`` judges every candidate by the quality given.
     closure : bool, default=False
         Skip pairs that those chosen imply, and learn the last metric from all that they imply.
     exact : bool, default=False
@@ -249,7 +256,7 @@ class Judge:
 
     pool: Pool
     centers: np.ndarray
-    quality: str
+    quality: str | Callable[[np.ndarray], float]
     strategy: str
     seed: int
 
@@ -257,6 +264,8 @@ class Judge:
         if self.strategy == "online":
             steps = project_once(self.pool, metric, np.array([candidate]))
             metric = take_step(metric, steps, 0)
+        elif self.strategy == "printed":
+            metric = learn_again(self.pool, metric, candidate, self.seed)
         else:
             chosen, start = np.append(metric.chosen, candidate), np.append(metric.duals, 0.0)
             metric = learn_from_chosen(self.pool, chosen, start, self.seed)
@@ -267,6 +276,8 @@ class Judge:
         if self.quality == "error":
             return -clusters.error, 0.0
         spread = clusters.error / clusters.scatter if clusters.scatter > 0 else 0.0
+        if callable(self.quality):
+            return float(self.quality(clusters.labels)), -spread
         return agreement(self.pool, clusters.labels), -spread
 
 
@@ -363,8 +374,8 @@ def describe_rounds(pool: Pool, answers: Constraints, rounds) -> tuple[np.ndarra
 def check_selection_settings(n_clusters, n_select, strategy, quality, patience, n_rows) -> None:
     if strategy not in STRATEGIES:
         raise ValueError(f"strategy={strategy!r} is unknown. Use one of {', '.join(STRATEGIES)}.")
-    if quality not in QUALITIES:
-        raise ValueError(f"quality={quality!r} is unknown. Use agreement or error.")
+    if quality not in QUALITIES and not callable(quality):
+        raise ValueError(f"quality={quality!r} is unknown. Use agreement, error or a function.")
     if not 1 <= n_clusters <= n_rows:
         raise ValueError(f"n_clusters={n_clusters} must lie between 1 and the {n_rows} rows of X.")
     if n_select < 0:

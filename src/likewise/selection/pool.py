@@ -74,9 +74,26 @@ def make_pool(X, pairs, sign, weights, sq_bounds, C) -> Pool:
 
 
 def learn_from_chosen(pool: Pool, chosen: np.ndarray, start: np.ndarray, seed: int) -> Metric:
-    """ITML from the chosen pairs, in the coordinates of the space that they span."""
+    """ITML from the chosen pairs, with the identity as prior."""
     G = pool.gram[np.ix_(chosen, chosen)]
-    part = positive_part(G)
+    return metric_of_duals(pool, chosen, fit_duals(pool, chosen, G, start, seed))
+
+
+def learn_again(pool: Pool, metric: Metric, candidate: int, seed: int) -> Metric:
+    """ITML from all chosen pairs and one more, with the last metric as prior.
+
+    inv(M) = inv(M_last) + V'DV: the duals of all rounds add up.
+    """
+    chosen, before = np.append(metric.chosen, candidate), np.append(metric.duals, 0.0)
+    G = pool.gram[np.ix_(chosen, chosen)]
+    under_prior = G + G @ np.pad(metric.core, (0, 1)) @ G  # V M_last V'
+    duals = fit_duals(pool, chosen, (under_prior + under_prior.T) / 2, np.zeros(len(chosen)), seed)
+    return metric_of_duals(pool, chosen, before + duals)
+
+
+def fit_duals(pool: Pool, chosen: np.ndarray, gram, start: np.ndarray, seed: int) -> np.ndarray:
+    """Duals of ITML, in the coordinates of the space that the pairs span under a prior."""
+    part = positive_part(gram)
     rows = np.vstack([part.vectors * np.sqrt(part.values), np.zeros(len(part.values))])
     fitted = project_onto_pairs(
         rows,
@@ -89,9 +106,15 @@ def learn_from_chosen(pool: Pool, chosen: np.ndarray, start: np.ndarray, seed: i
         max_iter=MAX_SWEEPS,
         rng=np.random.RandomState(seed),
     )
-    D = pool.sign[chosen] * fitted.duals
+    return fitted.duals
+
+
+def metric_of_duals(pool: Pool, chosen: np.ndarray, duals: np.ndarray) -> Metric:
+    """inv(M) = I + V'DV, as the core of M."""
+    G = pool.gram[np.ix_(chosen, chosen)]
+    D = pool.sign[chosen] * duals
     core = -np.linalg.solve(np.eye(len(chosen)) + D[:, None] * G, np.diag(D))
-    return Metric(chosen, (core + core.T) / 2, fitted.duals)
+    return Metric(chosen, (core + core.T) / 2, duals)
 
 
 class Steps(NamedTuple):
