@@ -70,9 +70,10 @@ test-latest:  ## the same tests with the newest release of everything, in .venv-
 	@$(call install,.venv-latest,-U -e '.[dev$(comma)deep]')
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-latest/bin/pytest -n 2
 
-soak: $(VENV)/.dev  ## a million random constraint sets and files, 20,000 commands, 1,000 kills
+soak: $(VENV)/.dev  ## a million random constraint sets and files, 20,000 commands, 2,000 kills
 	@$(BIN)/python tests/soak_constraints.py --sets 1000000
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/soak_log.py --kills 1000
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/soak_studio.py --kills 1000
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/fuzz_files.py --cases 1000000
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/fuzz_cli.py --cases 20000
 
@@ -85,7 +86,8 @@ bench-busy: $(VENV)/.dev  ## fits with default threads beside a busy process a c
 reproduce: $(VENV)/.dev  ## a paper's tables: make reproduce PAPER=sklr TABLE=figure1 RUNS=3
 	@$(BIN)/python -m experiments $(PAPER) $(TABLE) --runs $(RUNS)
 
-quotes: $(VENV)/.dev  ## renew the figures that pages quote from tables of runs
+quotes: $(VENV)/.dev  ## renew the figures that pages quote from tables of runs, and the table of tables
+	@$(BIN)/python -m experiments.verdicts --publish >$(VENV)/verdicts.log
 	@$(BIN)/python -m docs.tools
 
 docs: $(VENV)/.dev  ## the documentation, in docs/_build/html

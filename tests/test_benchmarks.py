@@ -136,3 +136,10 @@ def test_texts_become_numbers_in_measured_time():
     rows = [line.split("|")[1:-1] for line in table.splitlines()[2:]]
     assert [row[1].strip() for row in rows] == ["8", "150"]
     assert float(rows[1][5]) > 0.9  # long texts: the nearest is of the same topic
+
+
+def test_sizes_and_pairs_are_kept_and_timed():
+    command = [sys.executable, "-m", "benchmarks.size_rules", "--smallest", "--no-peers"]
+    table = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert "| 1000 | 10 | 5 | 1 |" in table
+    assert "| 2000 | 10 | 5 | 100 | 1 |" in table

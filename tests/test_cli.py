@@ -335,3 +335,30 @@ def test_more_clusters_than_rows_are_one_line(iris, capsys):
     code, _, stderr = run(capsys, "cluster", iris / "iris.csv", "-k", 500, "-o", "-")
     assert code == 1
     assert "likewise: n_clusters=500 is more than the rows of X, n_samples=150." in stderr
+
+
+def test_sizes_and_outliers_hold_in_the_file(iris, capsys):
+    rules = ("--min-size", 40, "--max-size", 55, "--outliers", "0.04")
+    code, out, err = run(
+        capsys, "cluster", iris / "iris.csv", "-k", 3, *rules, "--json", "-o", iris / "out.csv"
+    )
+    assert code == 0, err
+    clusters = pd.read_csv(iris / "out.csv")["cluster"]
+    assert (clusters == -1).sum() == 6
+    sizes = clusters[clusters >= 0].value_counts()
+    assert sizes.between(40, 55).all()
+    assert json.loads(out)["outliers"] == 6
+    assert "6 rows, the share that was asked for" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--method", "pck-means", "--min-size", 3), "--min-size is not available with --method"),
+        (("--outliers", "0.9"), "'0.9' is neither auto nor a share"),
+    ],
+)
+def test_rules_that_a_method_cannot_keep_are_refused(iris, capsys, arguments, words):
+    code, _, err = run(capsys, "cluster", iris / "iris.csv", "-k", 3, *arguments)
+    assert code == 2
+    assert words in err

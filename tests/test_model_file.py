@@ -121,7 +121,8 @@ def test_every_public_estimator_can_be_saved():
         if inspect.isclass(getattr(room, name)) and issubclass(getattr(room, name), BaseEstimator)
     }  # fmt: skip
     assert AnswerSearchCV in public
-    missing = {cls.__name__ for cls in public - registered}
+    # BoundClusterer holds people's answers, which are no part of a model: save its estimator_.
+    missing = {cls.__name__ for cls in public - registered} - {"BoundClusterer"}
     assert not missing, f"add to ESTIMATORS in model_file.py: {missing}"
 
 

@@ -61,7 +61,7 @@ PUBLIC_NAMES = {
     "selection": ("next_questions", "select_constraints"),
 }
 # Rooms whose names stay in them.
-_MORE_ROOMS = ("datasets", "deep", "features", "kernels", "maps", "report", "scale")
+_MORE_ROOMS = ("datasets", "deep", "features", "kernels", "maps", "report", "scale", "studio")
 _PUBLIC_ROOMS = frozenset([*PUBLIC_NAMES, *_MORE_ROOMS])
 _ROOM_OF = {name: room for room, names in PUBLIC_NAMES.items() for name in names}
 

@@ -14,6 +14,7 @@ ESTIMATORS = {
     },
     "BlockKMeans": "likewise.scale.BlockKMeans",
     "DeepConstrainedClustering": "likewise.deep.DeepConstrainedClustering",
+    "SelfSupervisedCodes": "likewise.deep.SelfSupervisedCodes",
     "ImageFeatures": "likewise.features.ImageFeatures",
     "TableFeatures": "likewise.features.TableFeatures",
     "TextFeatures": "likewise.features.TextFeatures",
@@ -26,6 +27,7 @@ ESTIMATORS = {
 }
 RECORDS = {
     "ChainedMap": "likewise.maps.ChainedMap",
+    "ConvolutionMap": "likewise.deep.convolution_map.ConvolutionMap",
     "DiffusionMap": "likewise.maps.DiffusionMap",
     "FittedColumn": "likewise.features.column_encoders.FittedColumn",
     "GuidedReport": "likewise.guided.guided_report.GuidedReport",
@@ -39,6 +41,7 @@ RECORDS = {
     "TableColumn": "likewise.features.TableColumn",
     "TrainingPlan": "likewise.deep.training_plan.TrainingPlan",
     "TransformerMap": "likewise.maps.TransformerMap",
+    "UnitLengthMap": "likewise.maps.UnitLengthMap",
     "WeightedKernels": "likewise.kernel_learning.alignment.WeightedKernels",
 }
 FUNCTIONS = {

@@ -123,7 +123,8 @@ def test_guided_clustering_maps_blocks_on_its_device(wine, monkeypatch, device, 
     assert sum(moved) == 2 * len(X)  # into the space, and as prepared: for the report
     moved.clear()
     assert_array_equal(there.predict(X), here.predict(X))
-    assert_allclose(there.predict_proba(X), here.predict_proba(X), atol=1e-6)
+    # squared distances of rows to themselves as anchors are differences of nearly equal numbers
+    assert_allclose(there.predict_proba(X), here.predict_proba(X), atol=1e-4)
     assert sum(moved) == 2 * len(X)
 
 

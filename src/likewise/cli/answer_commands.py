@@ -165,7 +165,7 @@ def select(
     if output is None and not sys.stdout.isatty():
         output = "-"
     from likewise.files.row_file import check_ending, write_records
-    from likewise.guided import fit_scaler
+    from likewise.guided import fit_preparation
     from likewise.selection import select_constraints
 
     if output not in (None, "-"):
@@ -177,9 +177,9 @@ def select(
     X = rows.numbers()
     print_size(X.shape, answers)
     print_columns(rows)
-    scaler, why = fit_scaler(X, rows.preparation(preparation))
-    print_message(f"features: {why}")
-    X = X if scaler is None else scaler.transform(X)
+    prepared = fit_preparation(X, rows.preparation(preparation))
+    print_message(f"features: {prepared.why}")
+    X = prepared.map.transform(X)
     selected = select_constraints(
         X,
         answers,

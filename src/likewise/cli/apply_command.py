@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from likewise.cli.cluster_names import cluster_names_of
 from likewise.cli.data_rows import DataRows, encode_data
 from likewise.cli.folder_data import Files, read_folder, read_image_column
 from likewise.cli.messages import print_files, print_json
@@ -61,7 +62,8 @@ def apply(
     new = _read_as_fitted(fitted, model, data, id_column, features)
     known = fitted if new.encoder is None else fitted[1:]  # the files are numbers already
     labels = known.predict(new.rows)
-    write_clusters(output, new.output_labels(labels), *new.output_ids)
+    names = cluster_names_of(fitted)
+    write_clusters(output, new.output_labels(labels), *new.output_ids, cluster_names=names)
     print_files(clusters=output)
     if as_json:
         import numpy as np

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from likewise.cli.cluster_names import cluster_names_of, read_cluster_names
 from likewise.cli.data_rows import ColumnChoice, print_columns, read_answers, read_data
 from likewise.cli.messages import (
     print_choice,
@@ -19,6 +20,7 @@ from likewise.cli.messages import (
 from likewise.cli.options import (
     CLUSTERERS,
     GUIDED,
+    READABLE,
     WRITABLE,
     ImageShape,
     answers_option,
@@ -31,6 +33,7 @@ from likewise.cli.options import (
     json_option,
     output_option,
     preparation_option,
+    rule_options,
     seed_option,
     verbosity_options,
 )
@@ -40,6 +43,7 @@ from likewise.cli.refusals import (
     check_method,
     check_model_extension,
     check_output,
+    check_rules,
     check_side_files,
 )
 
@@ -61,6 +65,13 @@ from likewise.cli.refusals import (
     "sklr and itml each learn one space; kernel-kmeans, pck-means, mpck-means and cop-kmeans use "
     "the answers while clustering.",
 )
+@click.option(
+    "--names",
+    type=READABLE,
+    help="Your own names of clusters: a file with the columns cluster,name, or id,name to name the "
+    "cluster that a row is in. They are kept in the clusters, the report and the model.",
+)
+@rule_options
 @preparation_option
 @id_option
 @column_options
@@ -98,6 +109,10 @@ def cluster(
     report: str | None,
     model: str | None,
     method: str,
+    names: str | None,
+    min_size: int | None,
+    max_size: int | None,
+    outliers: str | float | None,
     preparation: str,
     id_column: str | None,
     features: list[str] | None,
@@ -131,17 +146,21 @@ def cluster(
     """
     output = check_output(output, data, as_json)
     check_side_files(report, model)
-    check_files({"DATA": data, "-c": answers}, {"-o": output, "--report": report, "--model": model})
+    check_files(
+        {"DATA": data, "-c": answers, "--names": names},
+        {"-o": output, "--report": report, "--model": model},
+    )
     check_model_extension(model)
-    check_method(method, clusters, report)
+    check_method(method, clusters, report, names)
+    rules = check_rules(method, min_size, max_size, outliers)
     check_engine(engine, scheduler, method, data, report)
     choice = ColumnChoice(features, exclude, as_text, as_category)
     if engine == "dask":
         if exclude or as_text or as_category or as_image or by_network:
             raise click.UsageError("--engine dask takes columns of numbers. Name them: --features.")
-        unfitted = _make_guided(method, clusters, preparation, random_state)
-        columns = {"id_column": id_column, "features": features}
-        _cluster_on_dask(unfitted, data, answers, output, model, scheduler, columns)
+        unfitted = _make_guided(method, clusters, preparation, random_state).set_params(**rules)
+        chosen = {"id_column": id_column, "features": features}
+        _cluster_on_dask(unfitted, data, answers, output, model, scheduler, chosen, names)
         return
     from likewise.files.row_file import write_clusters
     from likewise.model_file import save_model
@@ -160,21 +179,25 @@ def cluster(
     print_columns(data_rows)
     print_conflicts(constraints)
     if method in GUIDED:
-        fitted = _make_guided(method, clusters, preparation, random_state)
+        fitted = _make_guided(method, clusters, preparation, random_state).set_params(**rules)
         if data_rows.features is not None:
             fitted.set_params(features=data_rows.features)
         labels = fitted.fit(data_rows.rows, constraints=constraints).labels_
         print_choice(fitted, constraints)
+        if names is not None:
+            k, ids = fitted.n_clusters_, data_rows.ids
+            fitted.cluster_names_ = read_cluster_names(names, labels, k, ids, data_rows.id_column)
     else:
         fitted = _make_pipeline(method, clusters, preparation, random_state, data_rows.features)
+        fitted[-1].set_params(**rules)
         labels = fitted.fit_predict(data_rows.rows, clusters__constraints=constraints)
         print_satisfaction(constraints, labels)
     with _all_or_none():
         if model is not None:
-            names = data_rows.feature_names
-            names = [as_image] if as_image is not None else names
+            columns = data_rows.feature_names
+            columns = [as_image] if as_image is not None else columns
             whole = data_rows.with_encoder(fitted)
-            save_model(whole, model, feature_names=names, id_column=data_rows.id_column)
+            save_model(whole, model, feature_names=columns, id_column=data_rows.id_column)
         if report is not None:
             write_report(
                 report,
@@ -187,7 +210,12 @@ def cluster(
                 feature_names=data_rows.feature_names,
                 title=f"{_title_of(data)}: what the answers did",
             )
-        write_clusters(output, data_rows.output_labels(labels), *data_rows.output_ids)
+        write_clusters(
+            output,
+            data_rows.output_labels(labels),
+            *data_rows.output_ids,
+            cluster_names_of(fitted),
+        )
     print_files(model=model, report=report, clusters=output)
     if as_json:
         files = {"clusters": output, "report": report, "model": model}
@@ -211,10 +239,13 @@ def _summary(fitted, labels, constraints, data_rows, files: dict) -> dict:
             for c in data_rows.columns
         ],
         "clusters": int(labels.max()) + 1,
-        "sizes": np.bincount(labels).tolist(),
+        "sizes": np.bincount(labels[labels >= 0]).tolist(),
+        "names": list(cluster_names_of(fitted)),
         "contradictions": [str(conflict) for conflict in constraints.conflicts()],
         "files": {content: path for content, path in files.items() if path is not None},
     }
+    if (labels < 0).any():
+        summary["outliers"] = int((labels < 0).sum())
     if data_rows.problems:
         summary["unreadable"] = dict(data_rows.problems)
     if report is not None:
@@ -239,6 +270,7 @@ def _cluster_on_dask(
     model: str | None,
     scheduler: str | None,
     columns: dict,
+    names_file: str | None,
 ) -> None:
     """Fit GuidedClustering to blocks that the workers of a Dask cluster read, map and assign."""
     from joblib import parallel_config
@@ -260,10 +292,13 @@ def _cluster_on_dask(
         print_conflicts(constraints)
         fitted = unfitted.fit(blocks, constraints=constraints)
     print_choice(fitted, constraints)
+    if names_file is not None:
+        labels, k = fitted.labels_, fitted.n_clusters_
+        fitted.cluster_names_ = read_cluster_names(names_file, labels, k, ids, columns["id_column"])
     with _all_or_none():
         if model is not None:
             save_model(fitted, model, feature_names=names)
-        write_clusters(output, fitted.labels_, ids)
+        write_clusters(output, fitted.labels_, ids, cluster_names=cluster_names_of(fitted))
     print_files(model=model, clusters=output)
 
 
@@ -298,6 +333,11 @@ def _make_pipeline(method: str, n_clusters: int | str, preparation: str, seed: i
 
     import likewise
 
+    if preparation not in ("auto", "none", "standardize"):
+        raise ValueError(
+            f"--preparation {preparation} goes with --method auto, sklr or itml. Use none or "
+            f"standardize with --method {method}."
+        )
     clusterer = getattr(likewise, CLUSTERERS[method])(n_clusters, random_state=seed)
     scaler = [("scaler", StandardScaler())] if preparation == "standardize" else []
     table = [] if features is None else [("features", features)]

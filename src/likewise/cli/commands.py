@@ -9,6 +9,7 @@ from likewise.cli.apply_command import apply
 from likewise.cli.ask_command import ask
 from likewise.cli.cluster_command import cluster
 from likewise.cli.options import seed_option
+from likewise.cli.studio_command import no_browser_option, port_option, studio
 
 
 @click.group(
@@ -22,7 +23,7 @@ def commands() -> None:
 
     \b
     Start with:  likewise demo
-    Questions:   likewise ask data.csv
+    Questions:   likewise studio data.csv   (in the terminal: likewise ask data.csv)
     Your data:   likewise cluster data.csv -c answers.csv -k 10 --report report.html
 
     An answer file has one answer per line, with the columns kind, a, b, c (and optionally weight,
@@ -54,16 +55,33 @@ def commands() -> None:
     metavar="N",
     help="Number of answered pairs.",
 )
+@click.option("--studio", "in_studio", is_flag=True, help="Answer yourself, in the browser.")
+@port_option
+@no_browser_option
 @seed_option
-def demo(output: str, answers: int, random_state: int) -> None:
+def demo(
+    output: str,
+    answers: int,
+    in_studio: bool,
+    port: int | None,
+    no_browser: bool,
+    random_state: int,
+) -> None:
     """Cluster handwritten digits before and after some answers.
 
     Takes about 15 seconds, uses bundled data, and writes a report to open in your browser.
     """
+    if in_studio:
+        from likewise.cli.demo_studio import run_demo_studio
+
+        run_demo_studio(
+            Path(output), random_state=random_state, port=port, opens_browser=not no_browser
+        )
+        return
     from likewise.cli.demo import run_demo
 
     run_demo(Path(output), n_answers=answers, random_state=random_state, say=click.echo)
 
 
-for command in (cluster, check, select, apply, ask):
+for command in (cluster, check, select, apply, ask, studio):
     commands.add_command(command)

@@ -47,7 +47,7 @@ class DataRows:
         return "none" if self.features is not None and asked == "auto" else asked
 
     @property
-    def output_ids(self) -> tuple:
+    def output_ids(self) -> tuple[Any, str | None]:
         """The ids and their column, as they are written beside the clusters."""
         return self.id_cells, self.id_column
 
@@ -71,10 +71,14 @@ class DataRows:
 
     def images(self):
         """Small images to show; None where the rows are none."""
+        paths = self.image_paths()
+        return None if paths is None else thumbnails(paths)
+
+    def image_paths(self) -> list[str] | None:
+        """The image file of each row; None where the rows are none."""
         if self.files is None or self.files.kind != "images":
             return None
-        paths = [item for item, read in zip(self.files.items, self.is_read) if read]
-        return thumbnails(paths)
+        return [item for item, read in zip(self.files.items, self.is_read) if read]
 
 
 @dataclass(frozen=True)

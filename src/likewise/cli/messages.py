@@ -128,6 +128,8 @@ def print_choice(fitted, constraints) -> None:
     for name, score, error in zip(report.trial_names, report.trial_scores, report.trial_errors):
         print_details(f"  {score:.3f} ± {error:.3f}  {name}")
     print_message(f"clusters: {report.why_n_clusters}")
+    if report.last_step:
+        print_message(report.last_step)
     if report.satisfied == report.satisfied:  # not nan: some answer could be judged
         before, after = percent(report.satisfied_before), percent(report.satisfied)
         print_message(f"answers satisfied: {before} before, {after} after")

@@ -129,6 +129,15 @@ def verbosity_options(command):
     return command
 
 
+kinds_option = click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice(("group", "pair", "odd_one_out", "grid", "review")),
+    metavar="NAME",
+    help="Kind of question: group, pair, odd_one_out, grid or review; may be given several times.  "
+    "[default: group]",
+)
 seed_option = click.option(
     "--random-state",
     default=0,
@@ -156,10 +165,48 @@ count_option = click.option(
 )
 preparation_option = click.option(
     "--preparation",
-    type=click.Choice(("auto", "none", "standardize")),
+    type=click.Choice(("auto", "none", "standardize", "robust", "unit", "tfidf")),
     default="auto",
     show_default=True,
     metavar="NAME",
-    help="standardize scales every column to mean 0 and variance 1 first, none leaves them "
-    "unchanged, auto standardizes only if a few columns dominate the variance.",
+    help="standardize scales every column to mean 0 and variance 1 first, robust by quantiles, "
+    "unit scales rows to length 1, tfidf is for counts of words, none leaves all unchanged; auto "
+    "chooses.",
 )
+
+
+class OutlierShare(click.ParamType):
+    """auto, or a share of the rows."""
+
+    name = "share"
+
+    def convert(self, value, param, ctx):
+        if value == "auto" or isinstance(value, float):
+            return value
+        try:
+            share = float(value)
+        except ValueError:
+            share = 0.0
+        if not 0 < share <= 0.5:
+            self.fail(f"{value!r} is neither auto nor a share between 0 and 0.5, such as 0.05.")
+        return share
+
+
+def rule_options(command):
+    """--min-size, --max-size and --outliers: what clusters must satisfy, whatever the answers."""
+    for option in (
+        click.option(
+            "--outliers",
+            type=OutlierShare(),
+            metavar="SHARE|auto",
+            help="Leave rows out that belong nowhere, in cluster -1: a share of all, or auto.",
+        ),
+        click.option(
+            "--max-size", type=click.IntRange(1), metavar="N", help="Rows of a cluster, at most."
+        ),
+        click.option(
+            "--min-size", type=click.IntRange(1), metavar="N", help="Rows of a cluster, at least."
+        ),
+    ):
+        command = option(command)
+    return command

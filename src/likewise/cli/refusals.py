@@ -92,7 +92,9 @@ def _identity(path: str) -> tuple[int, int] | str | None:
     return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
-def check_method(method: str, n_clusters: int | str, report: str | None) -> None:
+def check_method(
+    method: str, n_clusters: int | str, report: str | None, names: str | None = None
+) -> None:
     if method in GUIDED:
         return
     guided = f"--method {', '.join(GUIDED[:-1])} or {GUIDED[-1]}"
@@ -100,8 +102,25 @@ def check_method(method: str, n_clusters: int | str, report: str | None) -> None
         raise click.UsageError(
             f"--method {method} needs -k, the number of clusters. Set -k, or use {guided}."
         )
-    if report is not None:
-        raise click.UsageError(f"--report is not available with --method {method}. Use {guided}.")
+    for option, path in (("--report", report), ("--names", names)):
+        if path is not None:
+            raise click.UsageError(
+                f"{option} is not available with --method {method}. Use {guided}."
+            )
+
+
+def check_rules(method: str, min_size: int | None, max_size: int | None, outliers) -> dict:
+    """The rules that were given, by name; one error where a method cannot keep them."""
+    rules = {"min_size": min_size, "max_size": max_size, "outliers": outliers}
+    given = {name: rule for name, rule in rules.items() if rule is not None}
+    can_keep = {"cop-kmeans": ("min_size", "max_size")}.get(method, ())
+    for name in given if method not in GUIDED else ():
+        if name not in can_keep:
+            option = f"--{name.replace('_', '-')}"
+            raise click.UsageError(
+                f"{option} is not available with --method {method}. Use --method auto."
+            )
+    return given
 
 
 def check_engine(

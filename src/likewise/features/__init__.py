@@ -6,6 +6,7 @@ from likewise.features.image_input import read_small_images
 from likewise.features.table_features import TableFeatures
 from likewise.features.table_input import cell_table, is_frame, is_mixed_table
 from likewise.features.text_features import TextFeatures
+from likewise.features.text_terms import choose_ngrams, count_terms
 
 __all__ = [
     "ImageFeatures",
@@ -14,6 +15,8 @@ __all__ = [
     "TextFeatures",
     "UnreadableImageWarning",
     "cell_table",
+    "choose_ngrams",
+    "count_terms",
     "is_frame",
     "is_id_name",
     "is_mixed_table",

@@ -219,32 +219,38 @@ def write_clusters(
     labels: np.ndarray,
     ids: Sequence | np.ndarray | None,
     id_column: str | None = None,
+    cluster_names: Sequence[str] = (),
 ) -> None:
     """Write a cluster for every row to .csv, .parquet or .npy; "-" is CSV on stdout.
 
-    Names of rows keep the name of their column, and in Parquet their type.
+    Names of rows keep the name of their column, and in Parquet their type. Names of clusters, where
+    there are any, stand in a column of their own; .npy holds numbers alone.
     """
     check_output_path(path)
     names = np.arange(len(labels)) if ids is None else ids
     key = "row" if ids is None else id_column or ID_COLUMN
+    columns = {key: names, "cluster": labels}
+    if any(cluster_names):
+        named = np.array([*cluster_names, ""], dtype=object)  # -1, a row without one, is the last
+        columns["cluster name"] = named[labels]
     if str(path) == "-":
         with _stdout() as file:
-            _write_csv(file, key, names, labels)
+            _write_csv(file, columns)
         return
     path = Path(path)
     ending = path.suffix.lower()
     with replacing(path) as temporary:
         if ending == ".csv":
             with open(temporary, "w", newline="", encoding="utf-8") as file:
-                _write_csv(file, key, names, labels)
+                _write_csv(file, columns)
         elif ending == ".npy":
             with open(temporary, "wb") as file:
                 write_npy(file, labels)
         else:
             pyarrow, parquet = table_file.import_pyarrow()
-            columns = [pyarrow.array(names), pyarrow.array(labels)]
+            arrays = [pyarrow.array(cells) for cells in columns.values()]
             with open(temporary, "wb") as file:
-                parquet.write_table(pyarrow.table(columns, names=[key, "cluster"]), file)
+                parquet.write_table(pyarrow.table(arrays, names=list(columns)), file)
 
 
 def write_npy(file: BinaryIO, array: np.ndarray) -> None:
@@ -379,6 +385,6 @@ def _is_number(cell) -> bool:
         return False
 
 
-def _write_csv(file, key: str, names: Sequence | np.ndarray, labels: np.ndarray) -> None:
-    cells = {key: list(map(str, names)), "cluster": list(map(str, labels.tolist()))}
+def _write_csv(file, columns: dict) -> None:
+    cells = {name: list(map(str, np.asarray(cells).tolist())) for name, cells in columns.items()}
     table_file.write_csv(cells, file)
