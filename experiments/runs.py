@@ -254,13 +254,24 @@ def reproduce(
 ) -> None:
     """Run tables and print them; CSV and SVG stay in `results` and, if given, go to `docs`.
 
-    `known` is the folder of tables that new runs are added to: those in git.
+    `known` is the folder of tables that new runs are added to: those in git. Of several tables, one
+    whose data is not at hand is left out with a line.
     """
-    for name, tables in find_tables(paper, table).items():
+    found = find_tables(paper, table)
+    is_only_one = sum(map(len, found.values())) == 1
+    for name, tables in found.items():
         for one in tables:
             path = results / name / f"{one.name}.csv"
             earlier = _read_known(known, name, one)
-            records = run_table(one, path, n_runs=n_runs, n_jobs=n_jobs, earlier=earlier, say=say)
+            try:
+                records = run_table(
+                    one, path, n_runs=n_runs, n_jobs=n_jobs, earlier=earlier, say=say
+                )
+            except FileNotFoundError as error:
+                if is_only_one:
+                    raise
+                say(f"{name} {one.name}: not run. {error}")
+                continue
             if not records:
                 say(f"{name} {one.name}: not run yet.")
                 continue

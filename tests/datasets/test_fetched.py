@@ -20,6 +20,7 @@ TEXTS = ["plain", "", "grüße 日本", "two\nlines"]
 def nothing_but_tmp(monkeypatch, tmp_path, request):
     """An empty cache and no folder, unless the test asks for the real one."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("likewise.datasets.fetched.SYSTEM", tmp_path / "system")
     if "data" not in request.keywords:
         monkeypatch.delenv("LIKEWISE_DATA", raising=False)
 

@@ -261,3 +261,19 @@ def test_cells_of_a_missing_set_are_left_out_and_the_others_run(tmp_path, monkey
     assert [record["data"] for record in records] == ["iris"]
     assert "without mit_scene8_gist512" in said[0]
     assert len(said) == 1
+
+
+def test_of_several_tables_one_without_its_data_is_left_out_with_a_line(tmp_path, monkeypatch):
+    monkeypatch.delenv("LIKEWISE_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    without = make_table(score, data=lambda: ["mit_scene8_gist512"])
+    tables = [dataclasses.replace(without, name="without"), make_table(score)]
+    monkeypatch.setattr(runs, "find_tables", lambda *_: {"paper": tables})
+    said = []
+    runs.reproduce("paper", n_runs=1, results=tmp_path, say=said.append)
+    assert said[0].startswith("paper without: not run. The data set 'mit_scene8_gist512' is not")
+    assert "8 runs" not in said[1]
+    assert "4 runs, seed 0" in said[1]
+    monkeypatch.setattr(runs, "find_tables", lambda *_: {"paper": tables[:1]})
+    with pytest.raises(FileNotFoundError, match="Set LIKEWISE_DATA"):
+        runs.reproduce("paper", n_runs=1, results=tmp_path, say=said.append)

@@ -13,6 +13,7 @@ class Entry(NamedTuple):
     checksum: str
     openml: int | None = None
     divisor: int = 1  # X is kept as an integer: the original value times this
+    idx_folder: str = ""  # that its four idx files are in, where it is distributed so (idx.py)
 
 
 # fmt: off
@@ -22,6 +23,9 @@ CATALOG: dict[str, Entry] = {
         "numeric", "30 measurements of cell nuclei, malignant or benign", "a0d3c613b49bcfdb", 1510),
     "digits389_mpck": Entry(
         "numeric", "strokes of the digits 3, 8, 9 (out of pendigits)", "bb48acf454f7ed46"),
+    "fashion_mnist": Entry(
+        "numeric", "28 x 28 images of 10 kinds of clothes, 60,000 to train on first",
+        "00bc107bf809b534", 40996, idx_folder="fashion-mnist"),
     "fashion_mnist_test10k": Entry(
         "numeric", "28 x 28 images of 10 kinds of clothes, the test set", "859f7a0e028077a7"),
     "glass": Entry("numeric", "refraction and oxides of 6 types of glass", "600f8af1df39015b", 41),
@@ -35,7 +39,8 @@ CATALOG: dict[str, Entry] = {
     "mit_scene8_gist512": Entry(
         "numeric", "our GIST of outdoor scenes of 8 kinds", "07ffe1744a33cc3e"),
     "mnist": Entry(
-        "numeric", "28 x 28 images of digits, 60,000 to train on first", "f17853cc51c96435", 554),
+        "numeric", "28 x 28 images of digits, 60,000 to train on first", "f17853cc51c96435", 554,
+        idx_folder="mnist"),
     "msrc2_gist512_rgb64": Entry(
         "numeric", "our GIST and colors of photographs of 20 kinds", "7ec17e6181251466"),
     "newsgroups20_bow2000": Entry(

@@ -1,7 +1,9 @@
 """Data sets by name: from your own folder, from scikit-learn, from the cache, or from OpenML.
 
 The folder named by the environment variable LIKEWISE_DATA comes first; every .npz file in it is a
-set, even one that is not in our catalog (see `npz` for the layout).
+set, even one that is not in our catalog (see `npz` for the layout). MNIST and Fashion-MNIST may
+also be folders of idx files there (`idx`), or where a package of the system puts them: Debian's is
+`dataset-fashion-mnist`.
 """
 
 import difflib
@@ -16,20 +18,23 @@ from sklearn.utils import check_random_state
 from likewise.datasets.bundled import BUNDLED
 from likewise.datasets.catalog import CATALOG
 from likewise.datasets.dataset import Dataset
+from likewise.datasets.idx import has_idx, read_idx_folder
 from likewise.datasets.npz import as_floats, read_npz
 from likewise.files.atomic_file import replacing
 from likewise.files.cache_folder import cache_folder
 
 VARIABLE = "LIKEWISE_DATA"
+SYSTEM = Path("/usr/share/datasets")  # where Debian's packages put data sets
 
 
 def fetch(name: str) -> Dataset:
     """Get a data set by its name.
 
-    It is searched in this order: `name`.npz in the folder named by LIKEWISE_DATA, the sets bundled
-    with scikit-learn, the cache (`$XDG_CACHE_HOME/likewise`, or `~/.cache/likewise`), and for
-    some sets OpenML. The download has never been tried: a downloaded set is kept only if its
-    checksum is that of the copy we know.
+    It is searched in this order: `name`.npz in the folder named by LIKEWISE_DATA, or idx files in a
+    folder of its name there; the sets bundled with scikit-learn; the cache
+    (`$XDG_CACHE_HOME/likewise`, or `~/.cache/likewise`); idx files that a package of the system
+    installed; and for some sets OpenML. The download has never been tried: a downloaded set is kept
+    only if its checksum is that of the copy we know.
 
     Parameters
     ----------
@@ -59,6 +64,8 @@ def fetch(name: str) -> Dataset:
         close = difflib.get_close_matches(str(name), available(), n=1)
         hint = f"Did you mean {close[0]!r}?" if close else "available() lists them."
         raise ValueError(f"There is no data set {name!r}. {hint}")
+    if where in ("folder", "system") and (idx_folder := _idx_folder(name, where)):
+        return read_idx_folder(idx_folder, name=name)
     if where == "folder":
         divisor = CATALOG[name].divisor if name in CATALOG else 1
         return read_npz(_file(_folder(), name), divisor=divisor)
@@ -77,7 +84,8 @@ def available() -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        "folder", "bundled", "cache", "download" (never tried) or "nowhere", by name and sorted.
+        "folder", "bundled", "cache", "system" (installed by a package), "download" (never tried) or
+        "nowhere", by name and sorted.
 
     Examples
     --------
@@ -89,12 +97,14 @@ def available() -> dict[str, str]:
     own = set() if folder is None else {path.stem for path in folder.glob("*.npz")}
     where = {}
     for name in sorted({*CATALOG, *BUNDLED, *own}):
-        if name in own:
+        if name in own or _idx_folder(name, "folder"):
             where[name] = "folder"
         elif name in BUNDLED:
             where[name] = "bundled"
         elif _file(cache_folder(), name).is_file():
             where[name] = "cache"
+        elif _idx_folder(name, "system"):
+            where[name] = "system"
         else:
             where[name] = "download" if CATALOG[name].openml else "nowhere"
     return where
@@ -206,14 +216,25 @@ def _folder() -> Path | None:
     return folder
 
 
+def _idx_folder(name: str, where: str) -> Path | None:
+    """The folder of the set's idx files, if it is there, and not as one .npz file as well."""
+    parent = _folder() if where == "folder" else SYSTEM
+    named = CATALOG[name].idx_folder if name in CATALOG else ""
+    if not named or parent is None or (where == "folder" and _file(parent, name).is_file()):
+        return None
+    return parent / named if has_idx(parent / named) else None
+
+
 def _file(folder, name) -> Path:
     return folder / f"{name}.npz"
 
 
 def _not_available(name, reason) -> str:
+    idx_folder = CATALOG[name].idx_folder if name in CATALOG else ""
+    files = f"{name}.npz, or {idx_folder}/ with its idx files" if idx_folder else f"{name}.npz"
     return (
         f"The data set {name!r} is not available: {reason}. "
-        f"Set {VARIABLE} to a folder that has {name}.npz."
+        f"Set {VARIABLE} to a folder that has {files}."
     )
 
 
