@@ -7,6 +7,7 @@ from numpy.testing import assert_array_equal
 
 from likewise.labeling import LabelingSession
 
+PATIENCE = 480  # looks at a page, four a second: the machine may be busy
 LOST = ("Failed to load resource",)
 PLACES = """async () => {
   const bytes = new Uint8Array(await (await fetch('/api/map')).arrayBuffer());
@@ -38,25 +39,52 @@ def test_digits_are_labeled_by_keyboard_alone_as_the_session_would(visit, digit_
     ann = visit(place.link, y=y).enter()
     answered = ann.answer(24)
     ann.wait_saved()
+    assert ann.page.locator(".notice").count() == 0  # nothing was refused
     assert len({question["id"] for question in answered}) == 24
     assert [event.annotator for event in place.events("answer")] == ["ann"] * 24
     expected = LabelingSession(X, log=place.path, random_state=3)
     assert expected.progress.n_questions == 24
     assert expected.progress.n_groups >= 8
     same = as_partition(expected.labels)
+    place.wait_learned()
     ann.go("Map")
-    for _ in range(60):  # the learner follows the answers
-        ann.page.wait_for_timeout(250)
-        if ann.page.locator(".legend li").count() and np.array_equal(
-            as_partition(labels_on_the_map(ann.page)), same
-        ):
+    ann.page.wait_for_selector(".legend li")
+    for _ in range(PATIENCE):  # the learner follows the answers
+        if np.array_equal(as_partition(labels_on_the_map(ann.page)), same):
             break
+        ann.page.wait_for_timeout(250)
     assert_array_equal(as_partition(labels_on_the_map(ann.page)), same)
     ann.page.wait_for_function(
         "n => document.querySelectorAll('.legend li').length === n", arg=int(same.max()) + 1
     )
     sizes = [int(words) for words in ann.page.locator(".legend .soft").all_inner_texts()]
     assert sorted(sizes) == sorted(np.bincount(same).tolist())
+
+
+ANSWER_ALL = """async lists => {
+  const stream = (await import('/static/stream.js')).createStream();
+  const answered = [];
+  const answer = waits => {
+    answered.push(stream.current.id);
+    stream.finish('an event', { waits });
+  };
+  lists.forEach((questions, i) => {
+    stream.take(questions, { isAsked: true, turn: i });
+    if (i < lists.length - 1) answer(i === 0);
+  });
+  while (stream.current) answer(false);
+  return answered;
+}"""
+
+
+def test_a_question_with_a_group_more_is_asked_once(visit, digit_studio):
+    ann = visit(digit_studio().link).enter()
+    first, second = {"id": "a", "replaces": []}, {"id": "b", "replaces": []}
+    wider, third = {"id": "b2", "replaces": ["b"]}, {"id": "c", "replaces": []}
+    only_wider = [[first, second], [wider], [wider, third]]  # the list after "a new group" is short
+    assert ann.page.evaluate(ANSWER_ALL, only_wider) == ["a", "b2", "c"]
+    crossed = [[first, second], [wider], [second, third]]  # a list from before the answer
+    assert ann.page.evaluate(ANSWER_ALL, crossed) == ["a", "b2", "c"]
 
 
 def test_the_next_question_is_there_before_the_answer_is_saved(visit, digit_studio, digits):

@@ -7,7 +7,10 @@ export function createStream() {
   const stream = { current: null, ahead: [], isWaiting: true, isOver: false };
   let lastTurn = 0; // of the last list of questions; the server counts them
 
+  const versions = ({ id, replaces = [] }) => [id, ...replaces];
+
   function next() {
+    stream.ahead = stream.ahead.filter(({ id }) => !done.has(id));
     stream.current = stream.ahead.shift() ?? null;
     stream.isWaiting = stream.current === null;
   }
@@ -20,9 +23,9 @@ export function createStream() {
     take(questions, { isAsked = false, isAll = false, turn = lastTurn } = {}) {
       if (turn < lastTurn && !isAsked) return false; // lists cross on their way
       lastTurn = turn;
-      const open = questions.filter(
-        ({ id, replaces = [] }) => ![id, ...replaces].some((each) => done.has(each)),
-      );
+      const open = questions.filter((question) => !versions(question).some((id) => done.has(id)));
+      const replaced = new Set(open.flatMap(({ replaces = [] }) => replaces));
+      stream.ahead = stream.ahead.filter(({ id }) => !replaced.has(id)); // the wider version is here
       const before = stream.current;
       if (before === null) {
         stream.current = open[0] ?? null;
@@ -40,7 +43,7 @@ export function createStream() {
     },
     /** The current question is answered by an event, or skipped; the next is current at once. */
     finish(event, { waits = false } = {}) {
-      done.add(stream.current.id);
+      versions(stream.current).forEach((id) => done.add(id)); // an answer to one answers all
       steps.push({ question: stream.current, event });
       if (waits) Object.assign(stream, { current: null, isWaiting: true });
       else next();
@@ -54,7 +57,7 @@ export function createStream() {
     stepBack() {
       const step = steps.pop() ?? null;
       if (step) {
-        done.delete(step.question.id);
+        versions(step.question).forEach((id) => done.delete(id));
         if (stream.current) stream.ahead.unshift(stream.current);
         Object.assign(stream, { current: step.question, isWaiting: false, isOver: false });
       }
