@@ -153,16 +153,16 @@ def test_answers_left_in_the_browser_are_sent_by_the_next_page(visit, digit_stud
     ann = visit(place.link, y=digits[1]).enter()
     ann.page.allowed = LOST
     ann.wait_ahead()
-    ann.page.context.set_offline(True)
+    place.stop()
     ann.press("c")
     ann.page.wait_for_selector(".saved.unsent")
     context = ann.page.context
     ann.page.close()
+    place.start()
     assert place.events("answer") == []
-    context.set_offline(False)
     again = visit(place.link.partition("?")[0], context=context)
-    again.wait_saved()
     again.page.wait_for_selector(".question")
+    again.wait_saved()
     assert len(place.events("answer")) == 1
 
 
