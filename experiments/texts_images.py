@@ -14,6 +14,12 @@ but to HDBSCAN. Clicks are the classes of rows drawn at random, the same for all
 The tables "texts" and "images" need no network: tf-idf, histograms. "embedded" has the same sets by
 networks (extra `embed`). Without natural photos, clothes of 28 x 28 pixels are the test of images.
 UMAP and HDBSCAN are compared where they are installed (pip install umap-learn hdbscan).
+
+"bertopic" is BERTopic itself (pip install bertopic) with 300 pairs about the same texts, by tf-idf:
+
+    as it is          its own HDBSCAN, which takes no pairs
+    with pairs        hdbscan_model=BoundClusterer(COPKMeans(k), pairs)
+    guided            GuidedClustering on the same features and pairs, without BERTopic
 """
 
 import tempfile
@@ -27,8 +33,10 @@ from sklearn.metrics import adjusted_rand_score
 
 from experiments.features import seeded_kmeans
 from experiments.runs import Record, Table, summarize
+from likewise.cluster import COPKMeans
 from likewise.constraints import Constraints
 from likewise.datasets import fetch
+from likewise.evaluation import BoundClusterer, free_row_score, satisfaction_score
 from likewise.features import ImageFeatures, TextFeatures
 from likewise.guided import GuidedClustering
 
@@ -41,6 +49,8 @@ N_ROWS = 1000
 N_INTENTS = 20  # of the 77 in banking77: the first by number
 # BERTopic 0.17's own: bertopic/_bertopic.py
 N_NEIGHBORS, N_DIMENSIONS, SMALLEST_CLUSTER = 15, 5, 10
+TOPICS = ("as it is", "with pairs")
+N_PAIRS = 300
 
 
 def run_cell(
@@ -68,19 +78,52 @@ def run_embedded(**settings) -> dict[str, float]:
     return run_cell(**settings, by_network=True)
 
 
-def umap_rows(X: np.ndarray, known: np.ndarray, seed: int) -> np.ndarray:
+def run_topics(*, data: str, method: str, seed: int) -> dict[str, float]:
+    """BERTopic with its own clusterer or ours inside; texts that it leaves out are one topic."""
+    X, y = load(data, False)
+    k = len(np.unique(y))
+    pairs = Constraints.from_labels(y, n_pairs=N_PAIRS, random_state=seed)
+    if method == OURS:
+        labels = GuidedClustering(k, random_state=seed).fit(X, constraints=pairs).labels_
+    else:
+        bound = BoundClusterer(COPKMeans(k, random_state=seed), pairs)
+        labels = find_topics(data, X, None if method == TOPICS[0] else bound, seed)
+    return {
+        "ARI": adjusted_rand_score(y, labels),
+        "ARI of free rows": free_row_score(y, labels, pairs),
+        "pairs that hold": satisfaction_score(None, pairs, labels),
+        "topics": len(np.unique(labels[labels >= 0])),
+        "left out": float(np.mean(labels < 0)),
+    }
+
+
+def find_topics(data: str, X: np.ndarray, clusterer, seed: int) -> np.ndarray:
+    """The topic of each text by BERTopic, from features that are made already."""
+    from bertopic import BERTopic
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = BERTopic(embedding_model=None, umap_model=umap_of(seed), hdbscan_model=clusterer)
+        return np.array(model.fit_transform(texts_of(data), X)[0])
+
+
+def umap_of(seed: int):
+    """UMAP as BERTopic sets it."""
     from umap import UMAP
 
-    reducer = UMAP(
+    return UMAP(
         n_neighbors=N_NEIGHBORS,
         n_components=N_DIMENSIONS,
         min_dist=0.0,
         metric="cosine",
         random_state=seed,
     )
+
+
+def umap_rows(X: np.ndarray, known: np.ndarray, seed: int) -> np.ndarray:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of threads, and of scikit-learn's new names
-        return reducer.fit_transform(X, known if (known >= 0).any() else None)
+        return umap_of(seed).fit_transform(X, known if (known >= 0).any() else None)
 
 
 def hdbscan(Z: np.ndarray) -> np.ndarray:
@@ -94,19 +137,29 @@ def hdbscan(Z: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=1)
 def load(data: str, by_network: bool) -> tuple[np.ndarray, np.ndarray]:
     """The features of 1,000 rows, and their classes."""
-    found = fetch(data)
-    labels = np.unique(np.asarray(found.y), return_inverse=True)[1]
+    rows, y = rows_of(data)
+    if data in TEXTS:
+        features = TextFeatures("sentences" if by_network else "tfidf")
+        return features.fit_transform(texts_of(data)), y
+    with tempfile.TemporaryDirectory() as folder:
+        write_images(fetch(data).X[rows], Path(folder))
+        images = ImageFeatures("network" if by_network else "histograms")
+        return images.fit_transform(folder), y
+
+
+def rows_of(data: str) -> tuple[np.ndarray, np.ndarray]:
+    """Which 1,000 rows of a set are taken, and their classes."""
+    labels = np.unique(np.asarray(fetch(data).y), return_inverse=True)[1]
     rows = np.random.default_rng(0).permutation(len(labels))
     rows = rows[labels[rows] < N_INTENTS] if data == "banking77_text" else rows
     rows = rows[:N_ROWS]
-    y = np.unique(labels[rows], return_inverse=True)[1]
-    if data in TEXTS:
-        texts = [body(found.X[i]) if data == TEXTS[0] else found.X[i] for i in rows]
-        return TextFeatures("sentences" if by_network else "tfidf").fit_transform(texts), y
-    with tempfile.TemporaryDirectory() as folder:
-        write_images(found.X[rows], Path(folder))
-        images = ImageFeatures("network" if by_network else "histograms")
-        return images.fit_transform(folder), y
+    return rows, np.unique(labels[rows], return_inverse=True)[1]
+
+
+def texts_of(data: str) -> list[str]:
+    rows, _ = rows_of(data)
+    texts = fetch(data).X
+    return [body(texts[i]) if data == TEXTS[0] else texts[i] for i in rows]
 
 
 def body(post: str) -> str:
@@ -172,5 +225,19 @@ TABLES = (
         "ARI of the same texts and images by trained networks",
         run_embedded,
         (*TEXTS, *IMAGES),
+    ),
+    Table(
+        "bertopic",
+        f"BERTopic with {N_PAIRS} pairs bound to its clusterer: 1,000 texts by tf-idf",
+        cells=lambda: [
+            {"data": data, "method": method}
+            for data in TEXTS
+            for method in (*(TOPICS if find_spec("bertopic") else ()), OURS)
+        ],
+        run=run_topics,
+        rows=("data",),
+        columns="method",
+        measures=("ARI", "ARI of free rows", "pairs that hold", "topics", "left out"),
+        data=lambda: TEXTS,
     ),
 )

@@ -33,6 +33,7 @@ PUBLIC_NAMES = {
         "filter_constraints",
         "metric_fitness",
         "move_points",
+        "optimality_gap",
     ),
     "evaluation": (
         "AnswerSearchCV",

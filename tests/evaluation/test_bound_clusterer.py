@@ -3,12 +3,13 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
+from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise import Constraints, COPKMeans
-from likewise.evaluation import BoundClusterer
+from likewise.evaluation import BoundClusterer, satisfaction_score
 
 
 @parametrize_with_checks([BoundClusterer(COPKMeans(2, random_state=0))])
@@ -53,3 +54,48 @@ def test_a_clusterer_that_takes_no_answers_is_refused(problem):
     with pytest.raises(TypeError, match="estimator=KMeans takes no constraints in fit"):
         BoundClusterer(KMeans(3), c).fit(X)
     assert len(BoundClusterer(KMeans(3, n_init=1)).fit(X).labels_) == 60
+
+
+class Topics:
+    """What BERTopic does with its hdbscan_model=: reduce rows, fit(Z, y=y), labels_, predict."""
+
+    def __init__(self, hdbscan_model):
+        self.hdbscan_model = hdbscan_model
+
+    def fit(self, X, y=None):
+        self.reducer = PCA(2, random_state=0).fit(X)
+        self.hdbscan_model.fit(self.reducer.transform(X), y=y)
+        self.topics = self.hdbscan_model.labels_
+        return self
+
+    def transform(self, X):
+        return self.hdbscan_model.predict(self.reducer.transform(X))
+
+
+@pytest.mark.parametrize("y", [None, np.repeat([0, -1], 30)])
+def test_topics_are_found_with_pairs_that_the_caller_knows_nothing_of(problem, y):
+    X, c = problem
+    X = np.hstack([X, 0.1 * np.random.default_rng(0).normal(size=(60, 3))])
+    bound = BoundClusterer(COPKMeans(3, random_state=0), c)
+    topics = Topics(bound).fit(X, y)
+    assert bound.labels_.shape == (60,)
+    assert satisfaction_score(None, c, topics.topics) == 1
+    assert satisfaction_score(None, c, Topics(KMeans(3, random_state=0)).fit(X).topics) < 1
+    new = topics.transform(X + 1e-9)
+    assert new.dtype.kind == "i"
+    assert (new == topics.topics).mean() > 0.7
+    assert set(new) <= set(topics.topics)
+
+
+def test_bertopic_takes_it(problem):
+    bertopic = pytest.importorskip("bertopic", reason="BERTopic is not installed")
+    X, c = problem
+    texts = [f"word{i % 7} more{i % 5} and{i % 3}" for i in range(len(X))]
+    model = bertopic.BERTopic(
+        embedding_model=None,
+        umap_model=PCA(2, random_state=0),
+        hdbscan_model=BoundClusterer(COPKMeans(3, random_state=0), c),
+    )
+    topics, _ = model.fit_transform(texts, X)
+    assert satisfaction_score(None, c, np.array(topics)) == 1
+    assert set(model.transform(texts[:5], X[:5])[0]) <= set(topics)

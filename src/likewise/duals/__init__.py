@@ -10,6 +10,7 @@ from likewise.duals.filtering import (
 )
 from likewise.duals.fitness import METRICS, MetricFitness, fitness_of_sets, metric_fitness
 from likewise.duals.moved_points import MovedPoints, move_points
+from likewise.duals.optimality import OptimalityGap, optimality_gap
 from likewise.duals.priced_pairs import PricedPairs, pairs_of
 from likewise.duals.prices import ConstraintPrices, constraint_prices
 
@@ -20,6 +21,7 @@ __all__ = [
     "FilteredConstraints",
     "MetricFitness",
     "MovedPoints",
+    "OptimalityGap",
     "PricedPairs",
     "constraint_prices",
     "costly_answers",
@@ -28,6 +30,7 @@ __all__ = [
     "fitness_of_sets",
     "metric_fitness",
     "move_points",
+    "optimality_gap",
     "pairs_of",
     "price_by_climbing",
     "price_by_lp",
