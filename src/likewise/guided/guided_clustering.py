@@ -26,6 +26,7 @@ from likewise.cluster import check_enough_rows, choose_n_clusters
 from likewise.constraints import Constraints, check_constraints, fit_and_label
 from likewise.evaluation import satisfaction_score, satisfied_answers
 from likewise.features import TableFeatures
+from likewise.guided.batched_rows import predict_batches
 from likewise.guided.guided_report import GuidedReport
 from likewise.guided.known_groups import groups_of
 from likewise.guided.last_step import (
@@ -379,6 +380,36 @@ class GuidedClustering(
             share = partial(share_by_neighbors, anchors=anchors, memberships=memberships)
         shares = Z.run(share, what="assigning rows", n_jobs=self.n_jobs)
         return np.concatenate(list(shares))
+
+    def predict_batches(self, batches, *, keep=(), features=None, memberships=False):
+        """Find the clusters of rows that come in batches, one batch at a time.
+
+        Made for Spark's ``mapInPandas`` and ``mapInArrow``, Arrow readers and generators: the
+        result is an iterator of batches of the same kind, and empty batches stay empty.
+
+        Parameters
+        ----------
+        batches : iterable
+            Of pandas or polars frames, pyarrow tables or record batches, arrays or CSR.
+        keep : sequence of str, default=()
+            Columns to pass on unchanged, such as IDs.
+        features : sequence of str, default=None
+            Columns of numbers to use, in the order of ``fit``; one column of lists or vectors will
+            do. None takes those of ``fit`` by their names, or all but `keep` if it saw none.
+            A model of a table finds its columns itself.
+        memberships : bool, default=False
+            Whether to add ``predict_proba``, a column per cluster.
+
+        Returns
+        -------
+        iterator
+            Frames with the columns of `keep`, ``cluster`` (int32) and, if asked for,
+            ``membership_0``, ``membership_1``, ... For arrays the clusters, or the memberships.
+        """
+        check_is_fitted(self)
+        if features is None:
+            features = getattr(self, "feature_names_in_", None)
+        return predict_batches(self, batches, keep, features, memberships)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
