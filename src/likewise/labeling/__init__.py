@@ -2,6 +2,7 @@
 
 from likewise.labeling.answer_constraints import constraints_from, events_from, links_of
 from likewise.labeling.asked_again import consistency_of
+from likewise.labeling.chat_oracle import ChatOracle, chat
 from likewise.labeling.doubted_answers import DoubtedAnswer, doubted_answers
 from likewise.labeling.event_log import EventLog, RowNames, SetAside
 from likewise.labeling.events import (
@@ -13,7 +14,9 @@ from likewise.labeling.events import (
     meaning,
     what_is_asked,
 )
+from likewise.labeling.exchange_log import Exchange, ExchangeLog
 from likewise.labeling.knowledge import Knowledge, Walks, learn_quickly
+from likewise.labeling.machine_answers import JoinedBelief, MachineBelief, join_beliefs
 from likewise.labeling.oracles import LabelOracle, Oracle, ask
 from likewise.labeling.placed_share import PlacedShare, estimate_placed
 from likewise.labeling.question_words import TITLES, by_difference, column_spreads
@@ -31,6 +34,7 @@ from likewise.labeling.questions import (
     check_kinds,
     check_question,
 )
+from likewise.labeling.replies import OracleStopped, Reply
 from likewise.labeling.session import LabelingSession, Progress, now
 from likewise.labeling.settled_groups import Settled, settle_groups
 from likewise.labeling.what_to_ask import MOST_SHOWN, choose_question
@@ -49,22 +53,30 @@ __all__ = [
     "TITLES",
     "TOGETHER",
     "UNDOABLE",
+    "ChatOracle",
     "DoubtedAnswer",
     "Event",
     "EventLog",
+    "Exchange",
+    "ExchangeLog",
+    "JoinedBelief",
     "Knowledge",
     "LabelOracle",
     "LabelingSession",
+    "MachineBelief",
     "Oracle",
+    "OracleStopped",
     "PlacedShare",
     "Progress",
     "Question",
+    "Reply",
     "RowNames",
     "SetAside",
     "Settled",
     "Walks",
     "ask",
     "by_difference",
+    "chat",
     "check_kinds",
     "check_question",
     "choose_question",
@@ -76,6 +88,7 @@ __all__ = [
     "estimate_placed",
     "events_from",
     "in_force",
+    "join_beliefs",
     "learn_quickly",
     "links_of",
     "meaning",

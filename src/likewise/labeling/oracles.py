@@ -1,16 +1,18 @@
 """Who answers: any callable that takes a question and returns one of the answers it offers.
 
 `LabelOracle` is a person who knows a label for every row, errs now and then, and sometimes cannot
-tell. It sees the question and nothing else. `ask` puts a number of questions to any of them.
+tell. It sees the question and nothing else. `chat` is a language model behind HTTP. `ask` puts a
+number of questions to any of them, or to several.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from likewise.constraints import check_all_labelled
+from likewise.labeling.chat_oracle import ChatOracle, chat
 from likewise.labeling.questions import (
     ACTIONS,
     ANOTHER,
@@ -21,6 +23,9 @@ from likewise.labeling.questions import (
     Question,
 )
 from likewise.labeling.session import LabelingSession
+from likewise.labeling.several_oracles import ask_together, check_budgets, name_oracles, put
+
+__all__ = ["ChatOracle", "LabelOracle", "Oracle", "ask", "chat"]
 
 
 class Oracle(Protocol):
@@ -101,17 +106,31 @@ class LabelOracle:
                 return drawn
 
 
-def ask(X, oracle: Callable[[Question], Any], budget: int = 50, **settings) -> LabelingSession:
-    """Ask somebody, or something, a number of questions about the rows of X.
+def ask(
+    X,
+    oracle: Callable[[Question], Any]
+    | Sequence[Callable[[Question], Any]]
+    | Mapping[str, Callable[[Question], Any]],
+    budget: int | Mapping[str, int] = 50,
+    *,
+    machines: Sequence[str] | None = None,
+    **settings,
+) -> LabelingSession:
+    """Ask somebody, or something, or several of them a number of questions about the rows of X.
 
     Parameters
     ----------
     X : array-like, CSR, dataframe or dict of columns, of shape (n_samples, n_features)
-    oracle : callable
-        Takes a `Question` and returns one of the answers it offers, or None to skip it.
-    budget : int, default=50
+    oracle : callable, sequence of callables or dict
+        Takes a `Question` and returns one of the answers it offers, or None to skip it; a
+        `Reply` where it also says how sure it is. Several answer together: machines about
+        everything, people where it matters.
+    budget : int or dict, default=50
         Screens to show, "can't tell" and repeats among them. Fewer are shown when nothing is left
-        to learn.
+        to learn. Of several: by name, in their order.
+    machines : sequence of str, default=None
+        Which of several are machines; None takes all but the last. What they say counts as far as
+        people's answers agree with it, so people must be asked too.
     **settings
         Of `LabelingSession`.
 
@@ -132,17 +151,36 @@ def ask(X, oracle: Callable[[Question], Any], budget: int = 50, **settings) -> L
     >>> session = ask(X, LabelOracle(y), budget=30)
     >>> adjusted_rand_score(y, session.labels) > 0.7
     True
+
+    A machine that takes every 8 for a 3, and a person:
+
+    >>> machine = LabelOracle(np.where(y == 8, 3, y))
+    >>> session = ask(X, [machine, LabelOracle(y)], budget={"machine": 600, "person": 30})
+    >>> adjusted_rand_score(y, session.labels) > 0.9
+    True
     """
+    if isinstance(budget, Mapping):
+        named = name_oracles([oracle] if callable(oracle) else oracle, budget)
+        if machines is None:
+            machines = list(named)[:-1]
+        check_budgets(budget, machines)
+        session = LabelingSession(X, machines=machines, **settings)
+        for one in named.values():
+            if isinstance(one, ChatOracle) and not one.has_log and settings.get("log") is not None:
+                one.keep_in(settings["log"])
+        ask_together(session, named, budget)
+        return session
+    if not callable(oracle):
+        raise ValueError(
+            'Several oracles need a budget by name, such as {"machine": 500, "ann": 50}.'
+        )
     if budget < 0:
         raise ValueError(f"budget={budget} must be 0 or more.")
     session = LabelingSession(X, **settings)
+    stopped: set[str] = set()
     for _ in range(budget):
         question = session.next_question()
-        if question is None:
+        if question is None or stopped:
             break
-        choice = oracle(question)
-        if choice is None:
-            session.skip(question)
-        else:
-            session.answer(question, choice)
+        put(session, oracle, "", question, stopped)
     return session

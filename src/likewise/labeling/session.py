@@ -32,6 +32,13 @@ from likewise.labeling.asked_again import (
 from likewise.labeling.event_log import EventLog, RowNames
 from likewise.labeling.events import SAYING, Event, counted, last_counted
 from likewise.labeling.knowledge import Knowledge, learn_quickly
+from likewise.labeling.machine_answers import (
+    JoinedBelief,
+    MachineBelief,
+    join_machines,
+    looks_from,
+    questions_for_machine,
+)
 from likewise.labeling.other_kinds import choose_of_kinds
 from likewise.labeling.placed_share import PlacedShare, estimate_placed
 from likewise.labeling.questions import (
@@ -46,13 +53,14 @@ from likewise.labeling.questions import (
 from likewise.labeling.rows_in_mind import RowsInMind, choose_rows
 from likewise.labeling.settled_groups import links_of_groups, not_outvoted, settle_groups
 from likewise.labeling.start_labels import StartLabels
-from likewise.labeling.what_to_ask import MOST_SHOWN
+from likewise.labeling.what_to_ask import next_screen
 from likewise.numerics.rows import check_scale
 
 ROWS_IN_MIND = 10_000  # rows thought about; with more, a sample
 REVIEW_SHARE = 0.5  # of the questions, where a session begins from clusters
 ENOUGH = 0.98  # share of rows, placed rightly in all probability, that ends a session
 NOWHERE_LABEL = -1
+SURE = 0.95  # chance from which a model takes a row's group from a machine
 OUTVOTES = 1000.0  # weight of what most looks at the row that began a group say
 
 
@@ -98,6 +106,9 @@ class LabelingSession:
     repeat_share : float, default=0.03
         Share of the questions that come again with sides swapped, to measure how consistent people
         are. Raising it measures better and teaches less.
+    machines : sequence of str, default=()
+        Annotators that are machines. Groups follow from people's answers alone; what a machine
+        says about other rows counts as far as people's answers agree with it.
     random_state : int, default=0
         Same seed, same rows, same events: same questions, same labels.
 
@@ -149,9 +160,11 @@ class LabelingSession:
         preparation: str = "auto",
         features="auto",
         repeat_share: float = 0.03,
+        machines: Sequence[str] = (),
         random_state: int = 0,
     ):
         self.kinds = check_kinds(kinds)
+        self.machines = tuple(machines)
         if not 0 <= repeat_share <= 1:
             raise ValueError(f"repeat_share={repeat_share} must lie between 0 and 1.")
         self.n_clusters, self.preparation, self.features = n_clusters, preparation, features
@@ -179,6 +192,7 @@ class LabelingSession:
         self._open: dict[str, Question] = {}  # on whose screen is which question
         self._mind: RowsInMind | None = None
         self._knowledge: Knowledge | None = None
+        self._belief: JoinedBelief | None = None
         self._model: tuple[int, GuidedClustering] | None = None
         for event in events:
             self._apply(event)
@@ -200,7 +214,7 @@ class LabelingSession:
         """
         name = annotator or ""
         question = self._open.get(name)
-        if question is None or is_stale(question, self._events):
+        if question is None or is_stale(question, self._said_by_people()):
             others = [shown for other, shown in self._open.items() if other != name]
             question = self._choose(name, tuple(others), self.kinds)
             if question is None:
@@ -349,6 +363,43 @@ class LabelingSession:
         chosen_kinds = self.kinds if kinds is None else check_kinds(kinds)
         return self._choose(annotator or "", tuple(beside), chosen_kinds)
 
+    def questions_for_machine(self, name: str, n_questions: int) -> list[Question]:
+        """Questions to put to a machine, in this order; nothing is recorded until it answers.
+
+        Parameters
+        ----------
+        name : str
+            One of ``machines``.
+        n_questions : int
+            At most so many.
+
+        Returns
+        -------
+        list of Question
+            Empty before people have named two groups, and once every row was looked at often.
+        """
+        if name not in self.machines:
+            raise ValueError(f"{name!r} is none of the machines {self.machines} of this session.")
+        settled = settle_groups(self.knowledge)
+        if settled.n_groups < 2:
+            return []
+        mind = self._rows_in_mind()
+        questions = questions_for_machine(
+            self.knowledge,
+            settled,
+            looks_from(self._said_by(name), mind.position),
+            self._join_machines().memberships,
+            n_questions,
+            self._rng(name),
+        )
+        return [question.at(mind.rows) for question in questions]
+
+    @property
+    def machine_beliefs(self) -> dict[str, MachineBelief]:
+        """How far each machine can be trusted, by the rows that people placed too."""
+        has_groups = settle_groups(self.knowledge).n_groups > 1
+        return self._join_machines().machines if has_groups else {}
+
     def add_event(self, event: Event) -> bool:
         """Take an event as it is, from another session or a log; False if it is known already."""
         if event.question is not None and event.question.kind != IMPORTED:
@@ -394,6 +445,7 @@ class LabelingSession:
             "preparation": self.preparation,
             "features": self.features,
             "repeat_share": self.repeat_share,
+            "machines": self.machines,
             "random_state": self.random_state,
         }
 
@@ -427,7 +479,8 @@ class LabelingSession:
         """What the answers say about the rows thought about, by position among them."""
         if self._knowledge is None:
             mind = self._rows_in_mind()
-            looks = settle_looks(counted(self._events), self.n_samples)
+            said = self._said_by_people()
+            looks = settle_looks(counted(said), self.n_samples)
             answers = pairs_from(looks.events, self.n_samples)
             if looks.left_open:
                 is_open = np.isin(answers.signed_pairs()[0], list(looks.left_open)).any(axis=1)
@@ -440,7 +493,7 @@ class LabelingSession:
                 answers = answers + self._start.links(mind)
             asked = {
                 tuple(sorted(int(row) for row in mind.position[list(key)]))
-                for key in asked_keys(self._events)
+                for key in asked_keys(said)
             }
             knowledge = learn_quickly(mind.Z, mind.S, answers, asked=asked, walks=mind.walks)
             self._knowledge = knowledge._replace(
@@ -465,6 +518,8 @@ class LabelingSession:
         memberships = settled.memberships
         if self._start is not None:
             memberships = self._start.weigh(settled, self.knowledge, mind)
+        elif self.machines:
+            memberships = self._join_machines().memberships
         return mind.spread_to_all(memberships)
 
     @property
@@ -477,7 +532,7 @@ class LabelingSession:
         labels = self.memberships.argmax(axis=1)
         nowhere = [
             event.question.rows[0]
-            for event in counted(self._events)
+            for event in counted(self._said_by_people())
             if event.choice == NOWHERE and event.question is not None
         ]
         labels[nowhere] = NOWHERE_LABEL
@@ -509,6 +564,10 @@ class LabelingSession:
             groups[rows] = self.knowledge.groups
             return not_outvoted(self.constraints, groups)
         groups[rows] = settled.groups
+        if self.machines:
+            memberships = self._join_machines().memberships
+            is_sure = memberships.max(axis=1) >= SURE
+            groups[rows[is_sure]] = memberships[is_sure].argmax(axis=1)
         return links_of_groups(self.constraints, groups)
 
     @property
@@ -567,12 +626,27 @@ class LabelingSession:
         elif event.kind in ("answer", "skip"):
             self._open.pop(name, None)
             if event.choice == ANOTHER and event.question is not None and event.question.more:
-                more = event.question.more
-                self._open[name] = replace(
-                    event.question, groups=more[:MOST_SHOWN], more=more[MOST_SHOWN:]
-                )
+                self._open[name] = next_screen(event.question)
         if event.kind not in ("shown", "name"):
-            self._knowledge = None
+            self._belief = None
+            if name not in self.machines:
+                self._knowledge = None
+
+    def _said_by(self, name: str) -> list[Event]:
+        return [event for event in self._events if event.annotator == name]
+
+    def _said_by_people(self) -> list[Event]:
+        if not self.machines:
+            return self._events
+        return [event for event in self._events if event.annotator not in self.machines]
+
+    def _join_machines(self) -> JoinedBelief:
+        """What people, the graph and machines say together about the rows thought about."""
+        if self._belief is None:
+            mind = self._rows_in_mind()
+            looks = {name: looks_from(self._said_by(name), mind.position) for name in self.machines}
+            self._belief = join_machines(self.knowledge, settle_groups(self.knowledge), looks)
+        return self._belief
 
     def _rows_in_mind(self) -> RowsInMind:
         """The rows thought about, again where an answer is about a row that was not."""
@@ -600,6 +674,10 @@ class LabelingSession:
         mind, knowledge = self._rows_in_mind(), self.knowledge
         on_screens = mind.keys_at(key for question in beside for key in question.keys)
         knowledge = knowledge._replace(asked=knowledge.asked | on_screens)
+        if self.machines and knowledge.n_groups > 1:
+            joined = self._join_machines().memberships
+            if joined.shape == knowledge.memberships.shape:
+                knowledge = knowledge._replace(memberships=joined)
         question = None
         if self._start is not None and rng.random() < REVIEW_SHARE:
             question = self._start.review(knowledge, mind, rng)

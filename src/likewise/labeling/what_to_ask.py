@@ -234,6 +234,12 @@ def ask_about(
     )
 
 
+def next_screen(question: Question) -> Question:
+    """The groups after those shown, for somebody who said "another group"."""
+    more = question.more
+    return replace(question, groups=more[:MOST_SHOWN], more=more[MOST_SHOWN:])
+
+
 def own_shares(knowledge: Knowledge, settled: Settled) -> np.ndarray:
     """(n,) what the other known rows say for the group of a known row; 0 of other rows."""
     known = np.flatnonzero(settled.groups >= 0)
