@@ -208,6 +208,11 @@ def test_text_cells_as_a_csv_file_has_them_become_the_same_numbers():
         ("email", [f"a{i}@b.com" for i in range(20)], "it names rows"),
         ("name", [f"Ann{i} Smith" for i in range(200)] + ["Ann1 Smith"], "it names rows"),
         ("Full Name", [f"Smith, Mr. John of {i}" for i in range(20)], "it names rows"),
+        (
+            "weight",
+            [f"{i}.5" for i in range(15)] + ["12 kg", ">50"],
+            "15 of 17 cells are numbers",
+        ),
         ("Class", ["a", "b"] * 10, "the classes to be found"),
         ("target", [0, 1] * 10, "the classes to be found"),
         ("empty", [None] * 20, "it is empty"),

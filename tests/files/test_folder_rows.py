@@ -37,11 +37,17 @@ def test_texts_are_read_with_their_names(folder):
 
 def test_all_texts_that_are_not_utf_8_are_named_at_once(folder):
     for name in ("a/a.txt", "notes.txt"):
-        (folder / name).write_bytes(b"gr\xfc\xdfe")
+        (folder / name).write_bytes(b"gr\xfc\x81e")
     with pytest.raises(
         ValueError, match=r"2 text files .*a/a.txt \(byte 2 is not UTF-8\), notes.txt \(byte 2"
     ):
         read_texts(folder)
+
+
+def test_texts_as_windows_writes_them_are_read_and_named(folder):
+    (folder / "notes.txt").write_bytes("gr\xfc\xdfe \u20ac".encode("cp1252"))
+    with pytest.warns(UserWarning, match=r"1 text file of .* \(notes.txt\): not UTF-8, so read"):
+        assert read_texts(folder).texts == ["this is a/a.txt", "gr\xfc\xdfe \u20ac"]
 
 
 def test_a_folder_is_what_it_has_more_of(folder):

@@ -84,12 +84,39 @@ def test_a_page_of_problems_is_shown_and_the_rest_counted(tmp_path):
         (b"\n", "rows.csv is empty"),
         (b"a,b\n", "a header and no rows"),
         (b'a,b\n"1,2\n', "line 2: unexpected end of data"),
-        (b"a\n\xe9\n", "not UTF-8 text"),
+        (b"a\n\xe9\x81\n", "not UTF-8 text"),
+        (b"a\n\xe9\x01\n", "not UTF-8 text"),
     ],
 )
 def test_a_file_that_is_no_table_is_one_error(tmp_path, content, problem):
     (tmp_path / "rows.csv").write_bytes(content)
     with pytest.raises(ValueError, match=problem):
+        read_table(tmp_path / "rows.csv")
+
+
+def test_a_table_as_windows_writes_it_is_read_and_said(tmp_path):
+    text = "Nr;Stadt;Preis\n1;K\xf6ln;3,50 \u20ac\n2;Z\xfcrich;1.204,00 \u20ac\n"
+    (tmp_path / "rows.csv").write_bytes(text.encode("cp1252"))
+    with pytest.warns(UserWarning, match=r"rows.csv: not UTF-8, so read as Windows-1252"):
+        table = read_table(tmp_path / "rows.csv")
+    assert cells_of(table)["Stadt"] == ["K\xf6ln", "Z\xfcrich"]
+    assert cells_of(table)["Preis"] == ["3,50 \u20ac", "1.204,00 \u20ac"]
+    assert table.place("Preis")(1) == "rows.csv, line 3, column Preis"
+
+
+def test_old_encodings_are_read_from_stdin_too(monkeypatch):
+    stdin = SimpleNamespace(buffer=io.BytesIO("a,b\nK\xf6ln,1\n".encode("cp1252")))
+    monkeypatch.setattr("sys.stdin", stdin)
+    with pytest.warns(UserWarning, match="stdin: not UTF-8"):
+        assert cells_of(read_table("-")) == {"a": ["K\xf6ln"], "b": ["1"]}
+
+
+def test_lines_above_the_names_are_one_problem(tmp_path):
+    rows = "".join(f"{i},{i},{i}\n" for i in range(30))
+    (tmp_path / "rows.csv").write_text(f"Report of sales\nMay 2026\n\na,b,c\n{rows}")
+    with pytest.raises(
+        ValueError, match=r"^rows.csv: 31 lines have 3 cells, but line 1, .* has 1\. Delete what"
+    ):
         read_table(tmp_path / "rows.csv")
 
 

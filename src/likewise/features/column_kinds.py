@@ -98,7 +98,7 @@ def choose_kind(name: str, typed: TypedColumn) -> tuple[str, str]:
     if _is_label(name, typed, n_distinct, len(known)):
         return "left out", "by its name it holds the classes to be found"
     if typed.kind == "word":
-        return _choose_for_words(name, distinct, len(known))
+        return _choose_for_words(name, distinct, len(known), typed.mostly)
     if typed.kind == "number":
         return _choose_for_numbers(name, known, distinct)
     return typed.kind, ""
@@ -112,7 +112,7 @@ def use_as(kind: str, values: np.ndarray) -> str:
     return f"{levels} level{'s' * (levels != 1)}"
 
 
-def _choose_for_words(name: str, distinct: set, n_known: int) -> tuple[str, str]:
+def _choose_for_words(name: str, distinct: set, n_known: int, mostly: str) -> tuple[str, str]:
     n_distinct = len(distinct)
     is_own = n_distinct == n_known or (
         n_distinct > MOST_LEVELS and n_distinct > OWN_SHARE * n_known
@@ -124,7 +124,7 @@ def _choose_for_words(name: str, distinct: set, n_known: int) -> tuple[str, str]
     if n_words >= TEXT_WORDS and (is_own or is_varied):
         return "text", ""
     if is_own:
-        return "left out", "it names rows: nearly every row has its own value"
+        return "left out", mostly or "it names rows: nearly every row has its own value"
     if is_id_name(name) and n_distinct > MOST_LEVELS:
         return "left out", f"by its name an id, of {n_distinct} values"
     return "category", ""

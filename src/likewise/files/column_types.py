@@ -63,6 +63,7 @@ class TypedColumn(NamedTuple):
     kind: str  # one of the five above
     values: np.ndarray  # (n,)
     notation: str = ""  # the decimal sign of numbers, the format of dates; "" where it is plain
+    mostly: str = ""  # of words: what more than half of the cells are, and one that is not
 
 
 def typed_column(cells: np.ndarray, place: Place, *, notation: str = "") -> TypedColumn:
@@ -80,6 +81,7 @@ def typed_column(cells: np.ndarray, place: Place, *, notation: str = "") -> Type
     counts = np.bincount(codes, minlength=len(distinct))
     n_known = int(sum(counts[code] for code in known))
     few = dict(list(known.items())[:: max(1, len(known) // N_TRIED)])
+    mostly = ""
     for kind, read in _READERS.items():
         if 2 * len(read(few, notation)[0]) < len(few):  # a million ids are not tried one by one
             continue
@@ -97,12 +99,15 @@ def typed_column(cells: np.ndarray, place: Place, *, notation: str = "") -> Type
                 "Correct them, or leave the cells empty; as_category= (--as-category) takes a "
                 "column as it is.",
             )
+        if values and 2 * n_read > n_known:
+            other = known[min(known.keys() - values.keys())]
+            mostly = f"{n_read} of {n_known} cells are {kind}s, and others are not, as {other!r}"
     if not all(isinstance(cell, str | Real | date) for cell in known.values()):
         return TypedColumn("other", cells)
     words = np.empty(len(distinct), dtype=object)
     for code, cell in known.items():
         words[code] = id_text(cell).strip()
-    return TypedColumn("word", words[codes])
+    return TypedColumn("word", words[codes], mostly=mostly)
 
 
 def as_kind(cells: np.ndarray, kind: str, place: Place, *, notation: str = "") -> np.ndarray:

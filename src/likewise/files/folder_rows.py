@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from likewise.files.table_file import OLD_ENCODING, warn_old_encoding, without_control
+
 IMAGE_ENDINGS = (
     *(".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff"),
     *(".ppm", ".pgm", ".pbm"),
@@ -37,15 +39,21 @@ def find_images(folder: str | os.PathLike) -> FoundFiles:
 def read_texts(folder: str | os.PathLike) -> FoundTexts:
     """The texts of the .txt and .md files in a folder, at any depth, in UTF-8.
 
-    Files that cannot be read are named in one error, all at once.
+    Those in Windows-1252 are read as such, with a warning. Files that cannot be read are named in
+    one error, all at once.
     """
     found = _find(Path(folder), TEXT_ENDINGS, "text")
-    texts, problems = [], []
+    texts, old, problems = [], [], []
     for name, path in zip(found.ids, found.paths):
         try:
-            texts.append(path.read_bytes().decode("utf-8-sig"))
+            content = path.read_bytes()
+            texts.append(content.decode("utf-8-sig"))
         except UnicodeDecodeError as error:
-            problems.append(f"{name} (byte {error.start} is not UTF-8)")
+            try:
+                texts.append(without_control(content.decode(OLD_ENCODING)))
+                old.append(name)
+            except UnicodeDecodeError:
+                problems.append(f"{name} (byte {error.start} is not UTF-8)")
         except OSError as error:
             problems.append(f"{name} ({error.strerror})")
     if problems:
@@ -53,6 +61,8 @@ def read_texts(folder: str | os.PathLike) -> FoundTexts:
             f"{folder} has {_count(len(problems), 'text file')} that cannot be read: "
             f"{name_some(problems)}. Save them as UTF-8, or take them out."
         )
+    if old:
+        warn_old_encoding(f"{_count(len(old), 'text file')} of {folder} ({name_some(old)})")
     return FoundTexts(found.ids, texts, found.left_out)
 
 

@@ -9,6 +9,7 @@ import gzip
 import io
 import math
 import re
+import warnings
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -28,6 +29,9 @@ Source = Path | io.BytesIO  # a file, or what came from stdin
 DELIMITERS = (",", ";", "\t", "|")
 FEATHER = (".feather", ".arrow")
 MOST_LISTED = 20  # problems in one error
+OLD_ENCODING = "cp1252"  # of text that is no UTF-8: as programs on Windows write it
+FEWEST_ALIKE = 5  # lines that fit each other and not the header: then it is not the header
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")  # in no text that people wrote
 
 
 def parse_number(cell: Any) -> float:
@@ -85,22 +89,55 @@ def read_csv(source: Source) -> tuple[Columns, list[int]]:
 
 
 def read_text_table(source: Source) -> TextTable:
-    """A CSV file with any common delimiter, gzipped or not; all bad lines are named."""
+    """A CSV file with any common delimiter, gzipped or not; all bad lines are named.
+
+    Text that is no UTF-8 is read as Windows-1252, with a warning.
+    """
     name = file_name(source)
     try:
-        with open_text(source) as file:
-            first = file.readline()
-            if first.lower().startswith("sep=") and len(first.strip()) == len("sep=;"):
-                delimiter, first, skipped = first[4], file.readline(), 1  # as Excel writes it
-            else:
-                delimiter, skipped = find_delimiter(first, name), 0
-            rows = csv.reader(chain([first], file), delimiter=delimiter, strict=True)
-            try:
-                return _read_lines(rows, name, delimiter, skipped)
-            except csv.Error as error:
-                raise ValueError(f"{name}, line {rows.line_num + skipped}: {error}.") from None
+        return _read_text_table(source, name, None)
+    except UnicodeDecodeError:
+        pass
+    try:
+        table = _read_text_table(source, name, OLD_ENCODING)
     except UnicodeDecodeError:
         raise ValueError(f"{name} is not UTF-8 text. Save it as UTF-8.") from None
+    warn_old_encoding(name)
+    return table
+
+
+def _read_text_table(source: Source, name: str, encoding: str | None) -> TextTable:
+    with open_text(source, encoding) as file:
+        first = file.readline()
+        if first.lower().startswith("sep=") and len(first.strip()) == len("sep=;"):
+            delimiter, first, skipped = first[4], file.readline(), 1  # as Excel writes it
+        else:
+            delimiter, skipped = find_delimiter(first, name), 0
+        lines = chain([first], file)
+        rows = csv.reader(
+            map(without_control, lines) if encoding else lines, delimiter=delimiter, strict=True
+        )
+        try:
+            return _read_lines(rows, name, delimiter, skipped)
+        except csv.Error as error:
+            raise ValueError(f"{name}, line {rows.line_num + skipped}: {error}.") from None
+
+
+def without_control(text: str) -> str:
+    """The text, or an error where it holds what no text does: then it is of another encoding."""
+    if found := _CONTROL.search(text):
+        at = found.start()
+        raise UnicodeDecodeError(OLD_ENCODING, text.encode(), at, at + 1, "no character of a text")
+    return text
+
+
+def warn_old_encoding(names: str) -> None:
+    """Say that text was read as Windows-1252."""
+    warnings.warn(
+        f"{names}: not UTF-8, so read as Windows-1252. If letters are wrong, save it as UTF-8.",
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def _read_lines(rows, name: str, delimiter: str, skipped: int) -> TextTable:
@@ -112,13 +149,16 @@ def _read_lines(rows, name: str, delimiter: str, skipped: int) -> TextTable:
         for cell, count in Counter(header).items()
         if count > 1
     ]
+    way_out = " Columns of one name need different names." if problems else ""
     columns: list[list] = [[] for _ in header]
     known: list[dict[str, str]] = [{} for _ in header]  # one object for cells that are equal
     lines = []
+    widths: Counter[int] = Counter()  # of lines that do not fit the header
     for cells in rows:
         if not cells:
             continue
         if len(cells) != len(header):
+            widths[len(cells)] += 1
             problems.append(
                 f"line {rows.line_num + skipped}: {len(cells)} cells, but the header names "
                 f"{len(header)} columns"
@@ -127,8 +167,14 @@ def _read_lines(rows, name: str, delimiter: str, skipped: int) -> TextTable:
         for column, seen, cell in zip(columns, known, cells):
             column.append(seen.setdefault(cell, cell))
         lines.append(rows.line_num + skipped)
+    width, n_alike = max(widths.items(), key=lambda item: item[1], default=(0, 0))
+    if width > len(header) and n_alike > len(lines) and n_alike >= FEWEST_ALIKE:
+        raise ValueError(
+            f"{name}: {n_alike} lines have {width} cells, but line {1 + skipped}, which must name "
+            f"the columns, has {len(header)}. Delete what stands above the names of the columns."
+        )
     if problems:
-        raise ValueError(f"{name}, {listed(problems)}.")
+        raise ValueError(f"{name}, {listed(problems)}.{way_out}")
     return TextTable(dict(zip(header, columns)), lines, delimiter)
 
 
@@ -147,11 +193,12 @@ def find_delimiter(header: str, name: str) -> str:
 
 
 @contextmanager
-def open_text(source: Source) -> Iterator[TextIO]:
-    """A text file in UTF-8, or UTF-16 with its mark, gzipped or not."""
+def open_text(source: Source, encoding: str | None = None) -> Iterator[TextIO]:
+    """A text file, gzipped or not: in UTF-8, or UTF-16 with its mark, where none is given."""
     with ExitStack() as stack:
-        binary: Any = source
-        if not isinstance(source, io.BytesIO):
+        if isinstance(source, io.BytesIO):
+            binary: Any = io.BytesIO(source.getvalue())  # the text closes it at the end
+        else:
             binary = stack.enter_context(open(source, "rb"))
         if binary.read(2) == b"\x1f\x8b":
             binary.seek(0)
@@ -162,7 +209,7 @@ def open_text(source: Source) -> Iterator[TextIO]:
             mark = binary.read(2)
         binary.seek(0)
         is_wide = mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        encoding = "utf-16" if is_wide else "utf-8-sig"
+        encoding = encoding or ("utf-16" if is_wide else "utf-8-sig")
         try:
             yield stack.enter_context(io.TextIOWrapper(binary, encoding=encoding, newline=""))
         except (EOFError, zlib.error, gzip.BadGzipFile):
