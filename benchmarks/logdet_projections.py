@@ -105,7 +105,7 @@ def compare(rank, r, n_projections, block_sizes):
     M_plain, duals_plain = np.eye(r), np.zeros(n_projections)
     plain_s = seconds(lambda: plain(M_plain, rows, answers, duals_plain, **columns))
     for with_numba in (True, False):
-        if with_numba and loops.numba is None:
+        if with_numba and not loops.has_numba():
             continue
         logdet_sweeps.COMPILED_FROM = (
             0 if with_numba else np.inf

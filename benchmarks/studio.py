@@ -103,6 +103,11 @@ class Served:
         self.port, self.token = int(link[1]), link[2]
         self.began = began
 
+    def cpu_seconds(self) -> float:
+        """Of the server itself, without the processes that think and learn."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def stop(self) -> None:
         """As Ctrl-C does."""
         self.process.send_signal(signal.SIGINT)
@@ -138,6 +143,7 @@ async def measure_one(served: Served, groups: np.ndarray) -> list[str]:
     browser = await Browser(served.port).open(served.token, "ann")
     acknowledged, painted = [], []
     questions = (await browser.get("/api/question"))["questions"]
+    cpu_began = served.cpu_seconds()
     for i in range(N_ANSWERS):
         event = answer_event(f"e{i}", questions[0], groups)
         began = time.monotonic()
@@ -151,10 +157,12 @@ async def measure_one(served: Served, groups: np.ndarray) -> list[str]:
         if not questions:
             break
         await asyncio.sleep(1.0 if i % 2 else 0.5)  # people need longer
+    cpu_seconds = served.cpu_seconds() - cpu_began
     browser.close()
     return [
         f"one person, answer saved: {describe(acknowledged)}",
         f"one person, next question there: {describe(painted)}",
+        f"CPU of the server: {1000 * cpu_seconds / len(painted):.2f} ms an answer",
     ]
 
 
@@ -166,7 +174,6 @@ async def measure_people(
     questions = await asyncio.gather(*[b.get("/api/question") for b in browsers])
     times: list[float] = []
     acknowledged: list[str] = []
-    end = time.monotonic() + SECONDS
 
     async def take_part(i: int, browser: Browser, question: dict) -> None:
         n_sent = 0
@@ -183,19 +190,22 @@ async def measure_people(
             n_sent += 1
             due += n_people / rate
 
+    while not all(reply["questions"] for reply in questions):  # the first ones take a while
+        questions = await asyncio.gather(*[b.get("/api/question") for b in browsers])
+    end = time.monotonic() + SECONDS
     parts = [
         take_part(i, browser, reply["questions"][0])
         for i, (browser, reply) in enumerate(zip(browsers, questions))
-        if reply["questions"]
     ]
-    began = time.monotonic()
+    began, cpu_began = time.monotonic(), served.cpu_seconds()
     await asyncio.gather(*parts)
-    seconds = time.monotonic() - began
+    seconds, cpu_seconds = time.monotonic() - began, served.cpu_seconds() - cpu_began
     for browser in browsers:
         browser.close()
     reached = len(times) / seconds
     return [
         f"{len(parts)} people at {reached:.0f} answers and undos a second: {describe(times)}",
+        f"CPU of the server: {1000 * cpu_seconds / len(times):.2f} ms each",
         *check_log(served, acknowledged, len(groups)),
     ]
 

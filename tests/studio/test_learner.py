@@ -72,8 +72,8 @@ def test_a_learner_that_is_killed_is_started_again_with_all_events(answered, mon
     async def live():
         snapshots: asyncio.Queue = asyncio.Queue()
         settings = LabelingSession(X).settings
-        link = LearnerLink(settings, lambda: list(answered.events), snapshots.put_nowait)
-        running = asyncio.create_task(link.run())
+        link = LearnerLink(lambda: list(answered.events), snapshots.put_nowait)
+        running = asyncio.create_task(link.run(settings))
         while link.process_id is None:
             await asyncio.sleep(0.01)
         os.kill(link.process_id, signal.SIGKILL)

@@ -204,8 +204,8 @@ def test_what_happens_is_heard_by_those_it_concerns(client):
     for name, queue in (("ann", ann), ("bob", bob)):
         while not queue.empty():
             heard[name].append(portal.call(queue.get))
-    assert [kind for kind, _ in heard["bob"] if kind == "questions"] == []
-    lists = [content for kind, content in heard["ann"] if kind == "questions"]
+    assert [message for message in heard["bob"] if message.kind == "questions"] == []
+    lists = [message.content for message in heard["ann"] if message.kind == "questions"]
     assert lists
     turns = [content["turn"] for content in lists]
     assert turns == sorted(set(turns))

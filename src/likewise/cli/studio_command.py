@@ -137,10 +137,13 @@ def studio(
     log = log or f"{Path(data).resolve().stem}-answers.log"
     output = output or f"{Path(data).resolve().stem}-studio"
     check_files({"DATA": data if Path(data).is_file() else None}, {"--answers": log})
+    from likewise.studio import thinker_on_its_way
+
+    process = click.get_current_context().with_resource(thinker_on_its_way())
     from likewise.cli.ask_command import read_shown_rows
     from likewise.cli.studio_rows import gallery_of
     from likewise.labeling import LabelingSession
-    from likewise.studio import read_study, serve  # noqa: F401  says at once what to install
+    from likewise.studio import ThinkerProcess, read_study, serve  # noqa: F401  needs the extra
 
     shown = read_shown_rows(
         data, id_column, ColumnChoice(features, exclude, as_text, as_category), None
@@ -172,6 +175,7 @@ def studio(
         is_blind=is_blind,
         opens_browser=not no_browser,
         study=study,
+        thinker=ThinkerProcess(process),
     )
 
 
@@ -189,6 +193,7 @@ def run_studio(
     is_blind: bool = False,
     opens_browser: bool = True,
     study=None,
+    thinker=None,
 ) -> None:
     """Serve a session until it is stopped; its answers go to the log."""
     from likewise.labeling import EventLog, RowNames
@@ -222,7 +227,7 @@ def run_studio(
             log_id=keeper.identity,
             folder=folder,
         )
-        room = Studio(session, gallery, keeper, events, settings)
+        room = Studio(session, gallery, keeper, events, settings, thinker)
         if room.desk.n_answers:
             print_message(f"resumed {log}: {room.desk.n_answers} answers so far")
         with suppress(KeyboardInterrupt):  # Ctrl-C is how one stops

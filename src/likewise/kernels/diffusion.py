@@ -81,10 +81,16 @@ def leading_eigenpairs(P: csr_array, n_components: int) -> tuple[np.ndarray, np.
     order = np.argsort(piece, kind="stable")
     P = P[order][:, order]
     ends = np.cumsum(np.bincount(piece))
+    pieces = [(start, P[start:end, start:end]) for start, end in zip(np.r_[0, ends[:-1]], ends)]
     found = [
-        (start, *_largest_eigenpairs(P[start:end, start:end], n_components))
-        for start, end in zip(np.r_[0, ends[:-1]], ends)
+        (start, *_largest_eigenpairs(Q, _first_count(n_components, Q.shape[0] / len(order))))
+        for start, Q in pieces
     ]
+    last = np.sort(np.concatenate([values for _, values, _ in found]))[-n_components:][0]
+    for p, (start, Q) in enumerate(pieces):  # a piece that may hold more of the largest
+        n_found = len(found[p][1])
+        if n_found < min(n_components, Q.shape[0]) and found[p][1][-1] >= last:
+            found[p] = (start, *_largest_eigenpairs(Q, n_components))
     every_value = np.concatenate([values for _, values, _ in found])
     of_piece = np.repeat(np.arange(n_pieces), [len(values) for _, values, _ in found])
     within = np.concatenate([np.arange(len(values)) for _, values, _ in found])
@@ -95,6 +101,11 @@ def leading_eigenpairs(P: csr_array, n_components: int) -> tuple[np.ndarray, np.
         start, _, found_vectors = found[p]
         vectors[order[start : start + len(found_vectors)], column] = found_vectors[:, r]
     return np.minimum(every_value[best], 1.0), vectors
+
+
+def _first_count(n_components: int, share: float) -> int:
+    """How many eigenvalues of a piece with this share of the rows are looked for at first."""
+    return min(n_components, int(2 * n_components * share) + 10)
 
 
 def diffusion_kernel(X, Y=None, *, rows, coordinates, n_neighbors: int):

@@ -7,14 +7,9 @@ at the top are written a second time, entry by entry, for the compiler.
 """
 
 from collections.abc import Callable
+from importlib.util import find_spec
 
 import numpy as np
-
-try:
-    import numba
-    from numba.extending import overload, register_jitable
-except ImportError:  # the extra "fast" is not installed
-    numba = None  # type: ignore[assignment]
 
 HINGE, SQUARED_HINGE, LOG_DET, PAPER = range(4)
 
@@ -23,20 +18,51 @@ SMALLEST_AREA = 1e-14  # of p q: three images on one line carry no rank-two step
 ROOT_STEPS = 100  # safeguarded Newton halves the bracket at worst: 100 exhausts a float64
 
 
-def njit(function: Callable) -> Callable:
-    """numba.njit where there is numba; otherwise the function, which is then its own py_func."""
-    if numba is None:
-        function.py_func = function
-        return function
+class CompiledLoop:
+    """A loop that numba compiles when it is first called; importing numba takes half a second.
+
+    Parameters
+    ----------
+    function : callable
+        The Python source, kept as `py_func`; it runs as it stands without the extra "fast".
+    """
+
+    def __init__(self, function: Callable):
+        self.py_func = function
+        self._compiled: Callable | None = None
+
+    def __call__(self, *arguments):
+        if self._compiled is None:
+            self._compiled = compiled(self.py_func) if has_numba() else self.py_func
+        return self._compiled(*arguments)
+
+
+def has_numba() -> bool:
+    """Whether the extra "fast" is installed; nothing is imported."""
+    try:
+        return find_spec("numba") is not None
+    except ValueError:  # what stands in its place is no module
+        return False
+
+
+def compiled(function: Callable) -> Callable:
+    """The function by numba, with what it calls."""
+    import numba
+    from numba.extending import overload, register_jitable
+
+    if not _KNOWN_TO_NUMBA:
+        overload(catch_up)(lambda gram, shares, first, last: catch_up_by_entries)
+        overload(steer)(lambda gram, shares, core, first: steer_by_entries)
+        for called in (next_pair_dual, squared_hinge_triple_step, next_triple_dual):
+            register_jitable(called)
+        _KNOWN_TO_NUMBA.append(True)
     try:
         return numba.njit(cache=True)(function)
     except RuntimeError:  # no folder that numba may write its cache to
         return numba.njit(function)
 
 
-def inner(function: Callable) -> Callable:
-    """A function as it stands, which compiled loops may call too."""
-    return function if numba is None else register_jitable(function)
+_KNOWN_TO_NUMBA: list[bool] = []
 
 
 def catch_up(gram, shares, first, last):
@@ -88,12 +114,6 @@ def steer_by_entries(gram, shares, core, first):
             shares[row, first + i] = share
 
 
-if numba is not None:
-    overload(catch_up)(lambda gram, shares, first, last: catch_up_by_entries)
-    overload(steer)(lambda gram, shares, core, first: steer_by_entries)
-
-
-@inner
 def next_pair_dual(loss, dual, sign, sq_dist, sq_target, strength):
     """The dual that puts one pair where its loss wants it, all other duals held."""
     unbounded = dual + sign * (1.0 / sq_target - 1.0 / sq_dist)
@@ -115,7 +135,6 @@ def next_pair_dual(loss, dual, sign, sq_dist, sq_target, strength):
     return max(0.0, sign * x)
 
 
-@inner
 def squared_hinge_triple_step(dual, total, product, strength):
     """Root of total'(a) = (dual + a) / strength, between -dual and the exact projection.
 
@@ -143,7 +162,6 @@ def squared_hinge_triple_step(dual, total, product, strength):
     return a
 
 
-@inner
 def next_triple_dual(loss, dual, p, q, area, ratio, strength, is_equality, ignore_below):
     """The dual that puts ratio * d(i, j) <= d(i, k), or = , where its loss wants it."""
     total = ratio * p - q
@@ -159,7 +177,7 @@ def next_triple_dual(loss, dual, p, q, area, ratio, strength, is_equality, ignor
     return min(max(lowest, dual - 0.5 * total / product), highest)
 
 
-@njit
+@CompiledLoop
 def visit_pairs(gram, shares, cores, duals, sign, sq_targets, strengths, loss, ignore_below):
     """Project onto the pairs of a block in turn; returns the largest relative move."""
     largest_move = 0.0
@@ -182,7 +200,7 @@ def visit_pairs(gram, shares, cores, duals, sign, sq_targets, strengths, loss, i
     return largest_move
 
 
-@njit
+@CompiledLoop
 def visit_triples(gram, shares, cores, duals, ratios, is_equality, strengths, loss, ignore_below):
     """Project onto the triples of a block in turn: rows 2c and 2c + 1 are u and w of triple c."""
     largest_move = 0.0

@@ -1,38 +1,37 @@
-"""The studio: people answer in their browsers, and watch their clusters form (extra `studio`)."""
+"""The studio: people answer in their browsers, and watch their clusters form (extra `studio`).
 
-from likewise.studio.log_lock import hold_log
-from likewise.studio.row_gallery import RowGallery
-from likewise.studio.studio import Studio, StudioSettings
-from likewise.studio.study import Study, keep_links, read_study
-from likewise.studio.visitors import Visitors
+A name is imported when it is first used: the thinker is on its way before anything heavy is.
+"""
 
-_SERVED = {"create_app": "server", "serve": "serving", "widget": "notebook_widget"}
+from importlib import import_module
+
+_HOMES = {
+    "RowGallery": "row_gallery",
+    "Studio": "studio",
+    "StudioSettings": "studio",
+    "Study": "study",
+    "ThinkerProcess": "thinker_link",
+    "Visitors": "visitors",
+    "create_app": "server",
+    "hold_log": "log_lock",
+    "keep_links": "study",
+    "read_study": "study",
+    "serve": "serving",
+    "thinker_on_its_way": "child_process",
+    "widget": "notebook_widget",
+}
 _NEEDED = {"starlette": "studio", "uvicorn": "studio", "anywidget": "notebook"}
 
-__all__ = [
-    "RowGallery",
-    "Studio",
-    "StudioSettings",
-    "Study",
-    "Visitors",
-    "create_app",
-    "hold_log",
-    "keep_links",
-    "read_study",
-    "serve",
-    "widget",
-]
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str):
-    if name not in _SERVED:
+    if name not in _HOMES:
         raise AttributeError(f"module 'likewise.studio' has no attribute {name!r}")
-    from importlib import import_module
-
     try:
         if name == "widget":
             import_module("anywidget")
-        module = import_module(f"likewise.studio.{_SERVED[name]}")
+        module = import_module(f"likewise.studio.{_HOMES[name]}")
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         if package not in _NEEDED:

@@ -299,10 +299,9 @@ class AnswerDesk:
         here = [p for p in self._present() if len(p.waiting) < N_AHEAD and not p.is_done]
         return min(here, key=lambda p: (len(p.waiting), -p.last_seen), default=None)
 
-    def on_screens(self) -> tuple[Question, ...]:
-        """The questions that people who are here have."""
-        ids = [i for person in self._present() for i in person.waiting]
-        return tuple(self.questions[i][1] for i in ids)
+    def ids_on_screens(self) -> tuple[str, ...]:
+        """The ids of the questions that people who are here have."""
+        return tuple(i for person in self._present() for i in person.waiting)
 
     def _present(self) -> list[Person]:
         since = self._clock() - LEASE_SECONDS

@@ -9,14 +9,12 @@ output, with nobody but its parent. Whatever happens here, answers go on being s
 
 import contextlib
 import os
-import pickle
 import queue
 import signal
-import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -35,7 +33,8 @@ from likewise.labeling import (
 )
 from likewise.model_file import save_model
 from likewise.report import describe_clusters, lay_out, write_report
-from likewise.studio.leaving import MODEL, REPORT
+from likewise.studio.child_process import message_pipes, receive, received_settings, send
+from likewise.studio.leaving import MODEL, REPORT, Saved, SaveRequest
 from likewise.studio.row_gallery import TILE
 from likewise.studio.snapshot import (
     ClusterCard,
@@ -256,54 +255,20 @@ def placed(Z, previous: np.ndarray | None = None) -> np.ndarray:
 # The process
 
 
-class SaveRequest(NamedTuple):
-    """From the parent: write the model and its report."""
-
-    number: int
-    folder: str
-
-
-class Saved(NamedTuple):
-    """To the parent: they are written, or why not."""
-
-    number: int
-    error: str
-
-
-def send(message: Any, file: BinaryIO) -> None:
-    """One message, with its length before it."""
-    content = pickle.dumps(message, protocol=5)
-    file.write(len(content).to_bytes(8, "little"))
-    file.write(content)
-    file.flush()
-
-
-def receive(file: BinaryIO) -> Any:
-    """The next message; EOFError when there is none to come."""
-    length = file.read(8)
-    if len(length) < 8:
-        raise EOFError
-    return pickle.loads(file.read(int.from_bytes(length, "little")))
-
-
 def main() -> None:
     """Read settings and events until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops, and closes the pipe
     if hasattr(os, "nice"):
         os.nice(NICENESS)
-    messages_in = sys.stdin.buffer
-    messages_out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # a stray print must not be a message
-    settings = receive(messages_in)
-    if isinstance(settings["X"], dict) and "memory_map" in settings["X"]:
-        settings["X"] = np.load(settings["X"]["memory_map"], mmap_mode="r")
-    learner = Learner(LabelingSession(**settings), **receive(messages_in))
+    messages_in, messages_out = message_pipes()
+    session = LabelingSession(**received_settings(receive(messages_in)))
+    learner = Learner(session, **receive(messages_in))
     waiting: queue.Queue = queue.Queue()
     threading.Thread(target=_read_all, args=(messages_in, waiting), daemon=True).start()
     _learn(learner, waiting, messages_out)
 
 
-def _read_all(file: BinaryIO, waiting: queue.Queue) -> None:
+def _read_all(file: IO[bytes], waiting: queue.Queue) -> None:
     try:
         while True:
             waiting.put(receive(file))
@@ -311,7 +276,7 @@ def _read_all(file: BinaryIO, waiting: queue.Queue) -> None:
         waiting.put(None)
 
 
-def _learn(learner: Learner, waiting: queue.Queue, messages_out: BinaryIO) -> None:
+def _learn(learner: Learner, waiting: queue.Queue, messages_out: IO[bytes]) -> None:
     """Take all events that wait, then send a snapshot; fit when nothing comes for a while."""
     while True:
         try:

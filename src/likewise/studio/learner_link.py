@@ -2,25 +2,19 @@
 
 import asyncio
 import contextlib
-import os
 import subprocess
-import sys
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from likewise.labeling import Event
-from likewise.studio.learner import Saved, SaveRequest, receive, send
+from likewise.studio.child_process import receive, send, start_learner, stop_process
+from likewise.studio.leaving import Saved, SaveRequest
 from likewise.studio.snapshot import Snapshot
 
-COMMAND = "from likewise.studio.learner import main; main()"
-N_THREADS = 1  # of BLAS in the learner: a fit must not starve the answers
-LARGE = 64 * 2**20  # bytes of rows that go by a file instead of a pipe
 MOST_STARTS = 5  # of a learner that keeps dying before it has learned anything
+GATHER_SECONDS = 0.05  # that events are gathered before they are sent
 PAUSE_SECONDS = 1.0  # before it is started again
 
 
@@ -29,8 +23,6 @@ class LearnerLink:
 
     Parameters
     ----------
-    settings : dict
-        Of a `LabelingSession`.
     events : callable
         Gives all events so far, for a learner that begins anew.
     take : callable
@@ -41,13 +33,12 @@ class LearnerLink:
 
     def __init__(
         self,
-        settings: dict[str, Any],
         events: Callable[[], list[Event]],
         take: Callable[[Snapshot], None],
         describing: dict[str, Any] | None = None,
     ):
         self._describing = describing or {}
-        self._settings, self._events, self._take = settings, events, take
+        self._events, self._take = events, take
         self._process: subprocess.Popen | None = None
         self._n_sent = 0
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="likewise-learner")
@@ -68,15 +59,14 @@ class LearnerLink:
         """Of the learner, where one is running."""
         return None if self._process is None else self._process.pid
 
-    async def run(self) -> None:
-        """Keep a learner running until this is cancelled."""
+    async def run(self, settings: dict[str, Any]) -> None:
+        """Keep a learner running, with the settings of a session, until this is cancelled."""
         n_failed = 0
-        with self._passed_on() as settings:
-            while n_failed < MOST_STARTS:
-                had_learned = await self._run_once(settings)
-                n_failed = 0 if had_learned else n_failed + 1
-                self.is_fitting = False
-                await asyncio.sleep(PAUSE_SECONDS)
+        while n_failed < MOST_STARTS:
+            had_learned = await self._run_once(settings)
+            n_failed = 0 if had_learned else n_failed + 1
+            self.is_fitting = False
+            await asyncio.sleep(PAUSE_SECONDS)
         self.error = "The clusters are no longer renewed: the learner keeps failing. Answers go on."
 
     async def _run_once(self, settings: dict[str, Any]) -> bool:
@@ -106,13 +96,14 @@ class LearnerLink:
         finally:
             for number in list(self._saving):
                 self._answer(Saved(number, "The learner stopped. Try again."))
-            stop_learner(self._process)
+            stop_process(self._process)
             self._process = None
 
     async def _send_events(self) -> None:
         while self._process is not None:
             await self._wake.wait()
             self._wake.clear()
+            await asyncio.sleep(GATHER_SECONDS)
             events = self._events()
             new, self._n_sent = events[self._n_sent :], len(events)
             with contextlib.suppress(OSError):  # it died: the reader notices
@@ -141,42 +132,3 @@ class LearnerLink:
     async def _in_thread(self, function: Callable, *arguments) -> Any:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, function, *arguments)
-
-    @contextlib.contextmanager
-    def _passed_on(self) -> Iterator[dict[str, Any]]:
-        """The settings, large rows as the name of a file that the learner maps."""
-        X = self._settings["X"]
-        if not isinstance(X, np.ndarray) or X.nbytes < LARGE:
-            yield self._settings
-            return
-        with tempfile.TemporaryDirectory(prefix="likewise-") as folder:
-            path = Path(folder) / "rows.npy"
-            np.save(path, X)
-            yield {**self._settings, "X": {"memory_map": str(path)}}
-
-
-def start_learner() -> subprocess.Popen:
-    """The process, with few threads and without the terminal."""
-    threads = dict.fromkeys(
-        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(N_THREADS)
-    )
-    path = os.pathsep.join(entry for entry in sys.path if entry)
-    return subprocess.Popen(
-        [sys.executable, "-c", COMMAND],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, **threads, "PYTHONPATH": path},
-    )
-
-
-def stop_learner(process: subprocess.Popen | None) -> None:
-    """End a learner, at once: it has nothing to lose."""
-    if process is None:
-        return
-    process.kill()
-    process.wait()
-    for pipe in (process.stdin, process.stdout):
-        with contextlib.suppress(OSError):
-            if pipe is not None:
-                pipe.close()

@@ -12,9 +12,10 @@ to the machine, the last ones are there.
 
 import asyncio
 import contextlib
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from likewise.files.atomic_file import replacing_together
 from likewise.files.row_file import write_clusters
 from likewise.labeling import Event, EventLog, constraints_from
 from likewise.studio.snapshot import Snapshot
+from likewise.studio.study import Study, write_trials
 
 CLUSTERS, ANSWERS, LOG = "clusters.csv", "answers.csv", "log.db"
 MODEL, REPORT = "model.likewise", "report.html"
@@ -36,6 +38,21 @@ FILES = {
 }
 BY_LEARNER = (MODEL, REPORT)
 AUTOSAVE_SECONDS = 20.0  # at least, between two autosaves
+FIT_SECONDS = 600.0  # that a download waits for a model
+
+
+class SaveRequest(NamedTuple):
+    """To the learner: write the model and its report."""
+
+    number: int
+    folder: str
+
+
+class Saved(NamedTuple):
+    """From the learner: they are written, or why not."""
+
+    number: int
+    error: str
 
 
 def write_answers(folder: Path, events: Sequence[Event], n_rows: int, ids) -> None:
@@ -113,3 +130,71 @@ class Autosave:
         """Once more, at the end."""
         with contextlib.suppress(asyncio.CancelledError):
             await self.write()
+
+
+class Standing(NamedTuple):
+    """Where a studio is, as far as its files tell."""
+
+    events: list[Event]
+    snapshot: Snapshot | None
+    names: dict[int, str]  # of clusters
+
+
+class Leaving:
+    """All files of a studio, saved as things change and given to whoever asks.
+
+    Parameters
+    ----------
+    standing : callable
+        Where the studio is now.
+    keeper
+        An `EventLog`, which is copied, or something else, which is not.
+    save_fitted : callable
+        Has the model and its report written to a folder.
+    n_rows : int
+    ids : list of str or None
+    folder : path, default=None
+        Where the files are saved as things change; nowhere by default.
+    study : Study, default=None
+    """
+
+    def __init__(
+        self,
+        standing: Callable[[], Standing],
+        keeper: Any,
+        save_fitted: Callable[[Path], Awaitable[None]],
+        *,
+        n_rows: int,
+        ids: list[str] | None,
+        folder: Path | None = None,
+        study: Study | None = None,
+    ):
+        self._standing, self._keeper, self._save_fitted = standing, keeper, save_fitted
+        self._n_rows, self._ids = n_rows, ids
+        self._folder, self._study = folder, study
+        self.autosave = Autosave(self._write_all)
+
+    async def file(self, name: str) -> tuple[bytes, str]:
+        """One of the files, as of now, and its media type."""
+        known = {**FILES, TRIALS: FILES[ANSWERS]} if self._study is not None else FILES
+        if name not in known:
+            raise LookupError(f"There is no {name}. There are {', '.join(known)}.")
+        with tempfile.TemporaryDirectory(prefix="likewise-") as temporary:
+            folder = self._folder or Path(temporary)
+            if name in BY_LEARNER:
+                await asyncio.wait_for(self._save_fitted(folder), FIT_SECONDS)
+            else:
+                await asyncio.to_thread(self._write_to, folder, self._standing())
+            path = folder / name
+            if not path.exists():
+                raise LookupError("The clusters are not there yet.")
+            return await asyncio.to_thread(path.read_bytes), known[name]
+
+    async def _write_all(self) -> None:
+        if self._folder is not None:
+            await asyncio.to_thread(self._write_to, self._folder, self._standing())
+
+    def _write_to(self, folder: Path, standing: Standing) -> None:
+        write_now(folder, *standing, self._n_rows, self._ids, self._keeper)
+        if self._study is not None:
+            write_trials(folder / TRIALS, self._study, standing.events, self._ids)

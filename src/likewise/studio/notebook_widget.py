@@ -154,7 +154,7 @@ class Bridge:
                     break
                 if (message := heard.result()) is None:
                     break
-                self._send({"live": message[0], "data": message[1]}, [])
+                self._send({"live": message.kind, "data": message.content}, [])
             stopping.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await stopping

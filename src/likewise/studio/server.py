@@ -93,10 +93,10 @@ class Routes:
     def all(self) -> list[Route]:
         """Paths, methods, handlers."""
         gets: dict[str, Handler] = {
+            "/api/question": self.question,
             "/": self.page,
             "/static/{name:path}": self.static,
             "/api/start": self.start,
-            "/api/question": self.question,
             "/api/live": self.live,
             "/api/map": self.map,
             "/api/clusters": self.clusters,
@@ -107,9 +107,10 @@ class Routes:
             "/media/row/{row:int}": self.image,
             "/media/atlas/{number:int}": self.atlas,
         }
-        posts: dict[str, Handler] = {"/api/name": self.name, "/api/events": self.events}
-        return [Route(path, in_one_line(handler)) for path, handler in gets.items()] + [
-            Route(path, in_one_line(handler), methods=["POST"]) for path, handler in posts.items()
+        posts: dict[str, Handler] = {"/api/events": self.events, "/api/name": self.name}
+        return [  # matched in this order: answers come first
+            *(Route(path, in_one_line(h), methods=["POST"]) for path, h in posts.items()),
+            *(Route(path, in_one_line(h)) for path, h in gets.items()),
         ]
 
     async def page(self, request: Request) -> Response:
@@ -163,8 +164,7 @@ class Routes:
                         continue
                     if message is None:
                         return
-                    kind, content = message
-                    yield f"event: {kind}\ndata: {json.dumps(content)}\n\n"
+                    yield message.text
             finally:
                 self.studio.forget(queue)
 

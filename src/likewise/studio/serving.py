@@ -1,6 +1,7 @@
 """Serve a studio: a port, a link, a browser, until somebody stops it."""
 
 import socket
+import sys
 import webbrowser
 from collections.abc import Callable
 
@@ -15,6 +16,7 @@ N_PORTS = 20
 BACKLOG = 512  # connections that wait to be accepted
 MOST_CONNECTIONS = 1000
 KEPT_SECONDS = 75  # that a connection without a request is kept open
+SWITCH_SECONDS = 5e-4  # after which a thread that writes files lets the answers through
 STOP_SECONDS = 3  # for requests that are being answered
 
 
@@ -69,6 +71,7 @@ def serve(
         timeout_keep_alive=KEPT_SECONDS,
         backlog=BACKLOG,
     )
+    sys.setswitchinterval(SWITCH_SECONDS)
     uvicorn.Server(config).run(sockets=[listening])
 
 

@@ -2,8 +2,9 @@
 
     log       every event is on disk before anybody hears of it          event_writer.py
     desk      who has which question, what can be taken back             answer_desk.py
-    thinker   the next question and the progress, in a thread            thinking.py
+    feed      questions ahead, from a thinker in a process of its own    question_feed.py
     learner   clusters and map, in a process of its own                  learner_link.py
+    leaving   what people leave with, as files                           leaving.py
 
 Everything here runs on one event loop. Nothing that takes long does: it is handed to a thread or a
 process, and what comes back is applied here.
@@ -11,38 +12,32 @@ process, and what comes back is applied here.
 
 import asyncio
 import contextlib
-import sys
-import tempfile
-import time
-import traceback
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from likewise import __version__
-from likewise.labeling import KINDS, NEW, Event, LabelingSession, Progress, Question, check_kinds
+from likewise.labeling import KINDS, Event, LabelingSession, Question, check_kinds
 from likewise.studio.answer_desk import AnswerDesk, Person
+from likewise.studio.child_process import passed_on
 from likewise.studio.event_writer import EventWriter, Keeper
 from likewise.studio.history_view import doubts_json, history_json
 from likewise.studio.incoming import Refused, read_event
 from likewise.studio.learner_link import LearnerLink
-from likewise.studio.leaving import ANSWERS, BY_LEARNER, FILES, TRIALS, Autosave, write_now
-from likewise.studio.listeners import Listeners
+from likewise.studio.leaving import Leaving, Standing
+from likewise.studio.listeners import Listeners, Message
+from likewise.studio.question_feed import QuestionFeed
 from likewise.studio.question_view import progress_json, question_json
 from likewise.studio.row_gallery import RowGallery
 from likewise.studio.snapshot import Snapshot, cluster_names, pairs_across
 from likewise.studio.snapshot_view import clusters_json, map_bytes, row_json
-from likewise.studio.study import Study, write_trials
-from likewise.studio.thinking import Job, Thinker, Thought
+from likewise.studio.study import Study
+from likewise.studio.thinker_link import ThinkerLink, ThinkerProcess, ThinkerThread
 from likewise.studio.visitors import Visitor
 
-WAIT_SECONDS = 20.0  # that a request waits for a question
-PROGRESS_SECONDS = 2.0  # after which progress comes before further questions
 MOST_EVENTS = 500  # in one request
 MOST_QUESTIONS = 2_000  # kept as JSON
-FIT_SECONDS = 600.0  # that a download waits for a model
 HISTORY, MOST_HISTORY = 50, 500  # events of the history at once
 MIXED = "mixed"  # all kinds of question
 
@@ -58,7 +53,7 @@ class StudioSettings(NamedTuple):
     study: Study | None = None
     codes: Mapping[str, str] | None = None  # of participants, shown at the end
     folder: Path | None = None  # where clusters, answers, model and report are saved
-    learns: bool = True  # in a process of its own; without it there is no map and no cluster
+    learns: bool = True  # in processes of its own; without them there is no map and no cluster
 
 
 class Studio:
@@ -75,6 +70,8 @@ class Studio:
     events : sequence of Event
         What it holds already.
     settings : StudioSettings, default=StudioSettings()
+    thinker : ThinkerLink, default=None
+        Chooses the questions; by default in a process of its own if the studio learns.
     """
 
     def __init__(
@@ -84,6 +81,7 @@ class Studio:
         keeper: Keeper,
         events: Sequence[Event] = (),
         settings: StudioSettings = StudioSettings(),  # noqa: B008
+        thinker: ThinkerLink | None = None,
     ):
         self.gallery, self.settings = gallery, settings
         self.desk = AnswerDesk(gallery.n_rows, session.kinds)
@@ -91,28 +89,36 @@ class Studio:
             self.desk.apply(event)
         self.desk.resume()
         self.snapshot: Snapshot | None = None
-        self.progress: Progress | None = None
         self._session_settings = session.settings
-        self._thinker = Thinker(session)
-        self._seed = session.random_state
-        self._n_thought = 0  # events that the thinker has
-        self._n_judged = -1  # changes at the last progress
-        self._judged_at = 0.0
+        if thinker is None:
+            thinker = ThinkerProcess() if settings.learns else ThinkerThread(session)
+        self._thinker = thinker
         self._writer = EventWriter(keeper, self._apply)
+        self._feed = QuestionFeed(
+            self.desk,
+            self._writer,
+            thinker,
+            study=settings.study,
+            overlap=settings.overlap,
+            seed=session.random_state,
+            on_questions=self._tell_questions,
+            on_progress=self._tell_progress,
+        )
         self._learner = LearnerLink(
-            session.settings,
             lambda: self.desk.events,
             self._take_snapshot,
             {**gallery.describing(session.numbers.shape[1]), "folder": settings.folder},
         )
-        self._keeper = keeper
-        self._ids = None if session.ids is None else session.ids.tolist()
-        self._autosave = Autosave(self._write_files)
+        self._leaving = Leaving(
+            lambda: Standing(list(self.desk.events), self.snapshot, self.cluster_names()),
+            keeper,
+            self._learner.save,
+            n_rows=gallery.n_rows,
+            ids=None if session.ids is None else session.ids.tolist(),
+            folder=settings.folder,
+            study=settings.study,
+        )
         self._tasks: list[asyncio.Task] = []
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="likewise-thinker")
-        self._wake = asyncio.Event()
-        self._groups_change = asyncio.Lock()
-        self._ready: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._listeners = Listeners()
         self._turn = 0
@@ -124,92 +130,30 @@ class Studio:
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator["Studio"]:
         """The studio at work; what was saved is saved, however the block ends."""
-        work = [self._writer.run(), self._think_forever()]
-        if self.settings.learns:
-            work.append(self._learner.run())
-        if self.settings.folder is not None:
-            work.append(self._autosave.run())
-        self._tasks = [asyncio.create_task(each) for each in work]
-        self._wake.set()  # the graph of the rows is there before somebody asks
-        try:
-            yield self
-        finally:
-            self._listeners.end()
-            for task in self._tasks:
-                task.cancel()
-            await asyncio.gather(*self._tasks, return_exceptions=True)
-            if self.settings.folder is not None and self.desk.events:
-                await self._autosave.finish()
-            self._writer.close()
-            self._thread.shutdown(cancel_futures=True)
+        with passed_on(self._session_settings) as settings:
+            self._thinker.give(settings)
+            work = [self._writer.run(), self._feed.run()]  # it has a graph before somebody asks
+            if self.settings.learns:
+                work.append(self._learn(settings))
+            if self.settings.folder is not None:
+                work.append(self._leaving.autosave.run())
+            self._tasks = [asyncio.create_task(each) for each in work]
+            try:
+                yield self
+            finally:
+                self._listeners.end()
+                for task in self._tasks:
+                    task.cancel()
+                self._thinker.close()
+                await asyncio.gather(*self._tasks, return_exceptions=True)
+                if self.settings.folder is not None and self.desk.events:
+                    await self._leaving.autosave.finish()
+                self._writer.close()
 
-    async def _think_forever(self) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            await self._wake.wait()
-            self._wake.clear()
-            while (job := self._next_job()) is not None:
-                try:
-                    thought = await loop.run_in_executor(self._thread, self._thinker.think, job)
-                except Exception:  # answers go on being saved, whatever is wrong with questions
-                    traceback.print_exc(file=sys.stderr)
-                    thought = Thought(job, None, self.progress)
-                self._n_thought += len(job.events)
-                await self._take_thought(thought)
-
-    def _next_job(self) -> Job | None:
-        new = tuple(self.desk.events[self._n_thought :])
-        person = self.desk.next_in_need()
-        is_outdated = self._n_judged != self.desk.n_changes
-        is_late = time.monotonic() - self._judged_at > PROGRESS_SECONDS
-        if is_outdated and (person is None or (is_late and person.waiting)):
-            return Job(new, None)
-        if person is None:
-            return None
-        if self.settings.study is not None and person.name in self.settings.study.participants:
-            return self._next_trial(person, new, self.settings.study)
-        shared = self.desk.shared_question(person.name, self.settings.overlap, self._seed)
-        if shared is not None:
-            return Job((), person.name, person.kinds, chosen=shared)
-        return Job(new, person.name, person.kinds, self.desk.on_screens())
-
-    def _next_trial(self, person: Person, new: tuple[Event, ...], study: Study) -> Job | None:
-        """The next question of a participant: given, or chosen; none after the last trial."""
-        at = self.desk.n_done(person.name) + len(person.waiting)
-        if at >= study.n_trials:
-            person.is_done = True
-            self._ready[person.name].set()
-            self._wake.set()
-            return None
-        given = study.plan(person.name)[at]
-        if given is not None:
-            return Job((), person.name, person.kinds, chosen=given)
-        return Job(new, person.name, person.kinds, self.desk.on_screens())
-
-    async def _take_thought(self, thought: Thought) -> None:
-        name = thought.job.name
-        if name is None:
-            self.progress = thought.progress
-            self._n_judged, self._judged_at = self.desk.n_changes, time.monotonic()
-            self._listeners.tell("progress", self.progress_json())
-            return
-        person, kinds = self.desk.person(name), thought.job.kinds
-        if thought.question is not None and person.kinds == kinds:
-            shown = await self._issue(name, thought.question, self._n_thought)
-            if person.kinds != kinds:  # other questions were asked for meanwhile
-                self.desk.withdraw(shown)
-        elif person.kinds == kinds:
-            person.is_done = True
-        if person.kinds == kinds:
-            self._listeners.tell("questions", self._lists(person), name)
-            self._ready[name].set()
-
-    async def _issue(self, name: str, question: Question, n_known: int) -> Event:
-        """Give a question to somebody, with the groups that came up while it was thought about."""
-        async with self._groups_change:
-            shown = self.desk.issue(name, self.desk.with_groups_since(question, n_known))
-            await self._writer.save(shown)
-        return shown
+    async def _learn(self, settings: dict[str, Any]) -> None:
+        """The first question comes first: the learner starts after it."""
+        await self._feed.has_thought.wait()
+        await self._learner.run(settings)
 
     def _apply(self, event: Event) -> None:
         """An event is saved: let it count, and let everybody know."""
@@ -220,8 +164,14 @@ class Studio:
             for person in self.desk.people.values():
                 person.is_done = False
             self._learner.wake()
-            self._autosave.wake()
-        self._wake.set()
+            self._leaving.autosave.wake()
+        self._feed.wake()
+
+    def _tell_progress(self) -> None:
+        self._listeners.tell("progress", self.progress_json())
+
+    def _tell_questions(self, person: Person) -> None:
+        self._listeners.tell("questions", self._lists(person), person.name)
 
     def _take_snapshot(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
@@ -275,12 +225,7 @@ class Studio:
         if kind:
             self.desk.change_kinds(person.name, KINDS if kind == MIXED else check_kinds((kind,)))
         self.desk.drop_stale(person.name)
-        if not person.waiting and not person.is_done:
-            self._ready[person.name].clear()
-            self._wake.set()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._ready[person.name].wait(), WAIT_SECONDS)
-        self._wake.set()
+        await self._feed.question_for(person)
         return {**self._lists(person), "progress": self.progress_json()}
 
     def _lists(self, person: Person) -> dict[str, Any]:
@@ -334,14 +279,10 @@ class Studio:
         if cells.get("id") in self.desk.by_id:
             return str(cells["id"])
         event = read_event(self.desk, visitor.name, cells, is_reviewer=visitor.is_reviewer)
-        follow_up = self.desk.follow_up(event)
-        if follow_up is not None:
-            await self._writer.save(event, follow_up)
-        elif event.choice == NEW:
-            async with self._groups_change:  # no question is issued that does not show it
-                await self._writer.save(event, *self.desk.with_new_group(event))
-        else:
+        if event.kind == "action":
             await self._writer.save(event, *self._to_settle(event))
+        else:
+            await self._feed.save_answer(event)
         return event.id
 
     def _to_settle(self, event: Event) -> list[Event]:
@@ -362,22 +303,27 @@ class Studio:
             "n_clusters": 0 if snapshot is None else len(snapshot.clusters),
             "is_fitting": self._learner.is_fitting,
         }
-        return {**progress_json(self.progress), "n_questions": self.desk.n_answers, "model": model}
+        return {
+            **progress_json(self._feed.progress),
+            "n_questions": self.desk.n_answers,
+            "model": model,
+        }
 
     def map_bytes(self, *, only_labels: bool = False) -> bytes:
         """The map in one piece; LookupError before there is one."""
         snapshot = self._latest()
         key = (snapshot.version, only_labels)
         if key not in self._map:
-            self._map[key] = map_bytes(snapshot, self._cluster_names(), only_labels=only_labels)
+            self._map[key] = map_bytes(snapshot, self.cluster_names(), only_labels=only_labels)
         return self._map[key]
 
     def clusters_json(self) -> dict[str, Any]:
         """The clusters, each in a few rows."""
         snapshot = self._latest()
-        return clusters_json(snapshot, self._cluster_names(), self.gallery)
+        return clusters_json(snapshot, self.cluster_names(), self.gallery)
 
-    def _cluster_names(self) -> dict[int, str]:
+    def cluster_names(self) -> dict[int, str]:
+        """Names that people gave, by the numbers of the clusters."""
         names = [self.desk.by_id[i] for i in self.desk.named if i not in self.desk.undone]
         return {} if self.snapshot is None else cluster_names(names, self.snapshot.labels)
 
@@ -385,7 +331,7 @@ class Studio:
         """One row and where it belongs."""
         if not 0 <= row < self.gallery.n_rows:
             raise LookupError(f"There is no row {row}: there are {self.gallery.n_rows}.")
-        return row_json(self.snapshot, self._cluster_names(), self.gallery, row)
+        return row_json(self.snapshot, self.cluster_names(), self.gallery, row)
 
     async def doubts_json(self, visitor: Visitor) -> dict[str, Any]:
         """What to look at again; in a blind studio only reviewers see what others said."""
@@ -415,52 +361,19 @@ class Studio:
             raise LookupError("The clusters are not there yet.")
         return self.snapshot
 
-    # Leaving
-
-    async def _write_files(self) -> None:
-        if self.settings.folder is not None:
-            await asyncio.to_thread(self._write_to, self.settings.folder, list(self.desk.events))
-
-    def _write_to(self, folder: Path, events: list[Event]) -> None:
-        names, n_rows = self._cluster_names(), self.gallery.n_rows
-        write_now(folder, events, self.snapshot, names, n_rows, self._ids, self._keeper)
-        if self.settings.study is not None:
-            self._trials(events)
-
     async def file(self, name: str) -> tuple[bytes, str]:
         """One of the files to leave with, as of now, and its media type."""
-        if name == TRIALS and self.settings.study is not None:
-            return await asyncio.to_thread(self._trials, list(self.desk.events))
-        if name not in FILES:
-            raise LookupError(f"There is no {name}. There are {', '.join(FILES)}.")
-        with tempfile.TemporaryDirectory(prefix="likewise-") as temporary:
-            folder = self.settings.folder or Path(temporary)
-            if name in BY_LEARNER:
-                await asyncio.wait_for(self._learner.save(folder), FIT_SECONDS)
-            else:
-                await asyncio.to_thread(self._write_to, folder, list(self.desk.events))
-            path = folder / name
-            if not path.exists():
-                raise LookupError("The clusters are not there yet.")
-            return await asyncio.to_thread(path.read_bytes), FILES[name]
-
-    def _trials(self, events: list[Event]) -> tuple[bytes, str]:
-        assert self.settings.study is not None
-        with tempfile.TemporaryDirectory(prefix="likewise-") as temporary:
-            path = (self.settings.folder or Path(temporary)) / TRIALS
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_trials(path, self.settings.study, events, self._ids)
-            return path.read_bytes(), FILES[ANSWERS]
+        return await self._leaving.file(name)
 
     # Live
 
     def listen(self, visitor: Visitor) -> asyncio.Queue:
-        """A queue that gets (kind, JSON) of whatever happens, None at the end."""
+        """A queue that gets a `Message` of whatever happens, None at the end."""
         queue = self._listeners.add(visitor.name)
-        queue.put_nowait(("progress", self.progress_json()))
+        queue.put_nowait(Message("progress", self.progress_json()))
         if self.snapshot is not None:
             version = {"version": self.snapshot.version, "layout": self.snapshot.layout}
-            queue.put_nowait(("snapshot", version))
+            queue.put_nowait(Message("snapshot", version))
         return queue
 
     def forget(self, queue: asyncio.Queue) -> None:

@@ -1,17 +1,27 @@
-"""Thinking ahead: the next question and the progress, in a thread that nobody waits for."""
+"""Thinking ahead: the next question and the progress, where nobody waits for them.
 
+    in    the settings of a session, then jobs, each with the events that are new since the last one
+    out   thoughts, and errors as text
+
+In a process of its own: some of the linear algebra holds on to the interpreter for seconds, and an
+answer must be saved meanwhile. It is started by `likewise.studio.thinker_link`.
+"""
+
+import signal
+import traceback
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from likewise.labeling import Event, LabelingSession, Progress, Question
+from likewise.studio.child_process import message_pipes, receive, received_settings, send
 
 
 class Job(NamedTuple):
     """What to think about."""
 
-    events: tuple[Event, ...]  # new since the last job
     name: str | None  # whose question; None: the progress
     kinds: tuple[str, ...] = ()
-    beside: tuple[Question, ...] = ()  # questions that others have
+    beside: tuple[str, ...] = ()  # ids of "shown" events: questions that people have
     chosen: Question | None = None  # nothing to think about: this one
 
 
@@ -21,6 +31,7 @@ class Thought(NamedTuple):
     job: Job
     question: Question | None
     progress: Progress | None
+    n_known: int = 0  # events that it is based on
 
 
 class Thinker:
@@ -34,14 +45,36 @@ class Thinker:
 
     def __init__(self, session: LabelingSession):
         self.session = session
+        self._shown: dict[str, Question] = {}
+        self._n_known = 0
 
-    def think(self, job: Job) -> Thought:
+    def think(self, job: Job, events: Sequence[Event]) -> Thought:
         """Take the events, then choose a question or look at the progress."""
-        if job.chosen is not None:
-            return Thought(job, job.chosen, None)
-        for event in job.events:
+        for event in events:
+            self._n_known += 1
             self.session.add_event(event)
+            if event.kind == "shown" and event.question is not None:
+                self._shown[event.id] = event.question
         if job.name is None:
-            return Thought(job, None, self.session.progress)
-        question = self.session.propose(job.name, beside=job.beside, kinds=job.kinds)
-        return Thought(job, question, None)
+            return Thought(job, None, self.session.progress, self._n_known)
+        beside = [self._shown[i] for i in job.beside]
+        question = self.session.propose(job.name, beside=beside, kinds=job.kinds)
+        return Thought(job, question, None, self._n_known)
+
+
+def main() -> None:
+    """Read settings and jobs until the parent is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops, and closes the pipe
+    messages_in, messages_out = message_pipes()
+    try:
+        thinker = Thinker(LabelingSession(**received_settings(receive(messages_in))))
+        while True:
+            job, events = receive(messages_in)
+            thought: Thought | str
+            try:
+                thought = thinker.think(job, events)
+            except Exception:  # the next job may go better
+                thought = traceback.format_exc()
+            send(thought, messages_out)
+    except (EOFError, BrokenPipeError):
+        return
