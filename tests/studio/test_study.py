@@ -8,7 +8,7 @@ import pytest
 from likewise.labeling import Question
 from likewise.studio import StudioSettings, Study, Visitors, keep_links, read_study
 from likewise.studio.study import Catch
-from tests.studio.conftest import ask, send
+from tests.studio.conftest import Y, ask, send
 
 PAIRS = tuple(Question("pair", (i, i + 1)) for i in range(10))
 CATCH = Catch(Question("pair", (0, 3)), "together")
@@ -84,6 +84,67 @@ def test_links_stay_the_same_when_a_study_is_opened_again(tmp_path):
     assert len({link.token for link in first}) == 2
     assert len({link.code for link in first}) == 2
     assert {link.code for link in keep_links(Study(("x",), 1, code="C"), tmp_path / "l")} == {"C"}
+
+
+def test_what_is_asked_next_is_what_is_missing_not_what_comes_after_so_many():
+    a, b, chosen = (Question("pair", rows) for rows in ((0, 1), (1, 2), (5, 6)))
+    study = Study(("p",), 4, questions=(a, b), is_shuffled=False)
+    assert study.plan("p") == [a, b, None, None]
+    assert study.next_trial("p", []) == 0
+    assert study.next_trial("p", [b]) == 0  # a was put away
+    assert study.next_trial("p", [a, chosen]) == 1
+    assert study.next_trial("p", [a, b, chosen]) == 3
+    assert study.next_trial("p", [chosen, b, a, chosen]) == 4
+    twice = Study(("p",), 2, questions=(a, a))
+    assert [twice.next_trial("p", [a] * n) for n in range(3)] == [0, 1, 2]
+
+
+def test_a_study_that_asks_the_same_twice_takes_both_answers(open_studio):
+    question = Question("pair", (0, 1))
+    study = Study(("p1",), 3, questions=(question, question, question))
+    visitors = Visitors("the-token")
+    visitors.bind("link-p1", "p1")
+    settings = StudioSettings(study=study, codes={"p1": "DONE"}, learns=False)
+    with open_studio(visitors=visitors, settings=settings, kinds=("pair",)) as browser:
+        come_in(browser, "link-p1")
+        while len(ask(browser)) < 2:
+            pass
+        for i in range(3):
+            reply = answer_apart(browser, f"e{i}", ask(browser)[0])
+            assert (reply["refused"], reply["study"]["done"]) == ([], i + 1)
+            if i == 1:
+                send(browser, {"id": "u", "kind": "undo"})
+                reply = answer_apart(browser, "again", ask(browser)[0])
+                assert (reply["refused"], reply["study"]["done"]) == ([], 2)
+        assert reply["study"]["code"] == "DONE"
+
+
+def answer_apart(browser, event_id, question):
+    event = {"id": event_id, "kind": "answer", "question": question["id"], "choice": "apart"}
+    return send(browser, event)
+
+
+def test_chosen_trials_end_though_two_participants_take_turns(open_studio):
+    study = Study(("p1", "p2"), 6, kinds=("pair",), questions=(Question("pair", (0, 1)),))
+    visitors = Visitors("the-token")
+    for name in study.participants:
+        visitors.bind(f"link-{name}", name)
+    settings = StudioSettings(study=study, learns=False)
+    done = {"p1": 0, "p2": 0}
+    for restart in range(2):
+        with open_studio(visitors=visitors, settings=settings, kinds=("pair",)) as browser:
+            for i in range(6 * restart, 6 * restart + 6):
+                name = ("p1", "p2")[i % 2]
+                come_in(browser, f"link-{name}")
+                question = ask(browser)[0]
+                right = "together" if Y[question["rows"][0]] == Y[question["rows"][1]] else "apart"
+                event = {"id": f"e{i}", "kind": "answer", "question": question["id"]}
+                reply = send(browser, {**event, "choice": right})
+                done[name] += 1
+                assert (reply["refused"], reply["study"]["done"]) == ([], done[name])
+            for name in done:
+                come_in(browser, f"link-{name}")
+                assert (ask(browser) == []) == (done[name] == 6)
 
 
 @pytest.fixture

@@ -33,9 +33,7 @@ def test_a_process_thinks_as_a_thread_does_also_after_it_was_killed():
     events = answered_events()
     in_thread = asyncio.run(think_twice(ThinkerThread(LabelingSession(X)), events))
     link = ThinkerProcess()
-    apart = asyncio.run(
-        think_twice(link, events, lambda: os.kill(link.process_id, signal.SIGKILL))
-    )
+    apart = asyncio.run(think_twice(link, events, lambda: os.kill(link.process_id, signal.SIGKILL)))
     assert apart == in_thread
     assert [thought.n_known for thought in apart] == [len(events) - 1, len(events)]
     assert apart[0].question is not None

@@ -41,7 +41,7 @@ class Person:
     waiting: list[str] = field(default_factory=list)  # ids of questions, the one on screen first
     said: list[str] = field(default_factory=list)  # ids of what can be taken back, in order
     last_seen: float = -1e9
-    n_skipped: int = 0
+    skipped: list[str] = field(default_factory=list)
     is_done: bool = False  # nothing was left to ask when last thought about
 
 
@@ -72,6 +72,7 @@ class AnswerDesk:
         self._first: dict[str, str] = {}  # id of a question -> that of its first version
         self._versions: dict[str, list[str]] = defaultdict(list)  # of a first version, all of them
         self._ids: dict[tuple[str, Question], str] = {}  # whose, what -> id
+        self._answers_to: dict[str, str] = {}  # id of an answer or skip -> that of its question
         self._answered: Counter[str] = Counter()  # first versions -> answers that hold
         self._asked: Counter[tuple[int, ...]] = Counter()  # keys of what was answered or skipped
         self._askers: dict[tuple, set[str]] = defaultdict(set)  # kind, keys -> who had it
@@ -104,8 +105,8 @@ class AnswerDesk:
             self._apply_undo(event)
         elif event.kind == "skip":
             self.n_changes += 1
-            person.n_skipped += 1
-            self._take_off(person, event.question)
+            person.skipped.append(event.id)
+            self._take_off(person, event)
             self._count(event, 1)
         elif event.kind in UNDOABLE:
             self.n_changes += event.kind != "name"
@@ -116,7 +117,7 @@ class AnswerDesk:
                 self.drop_prepared()
             if event.kind == "answer":
                 self.n_answers += 1
-                self._take_off(person, event.question)
+                self._take_off(person, event)
                 self._count(event, 1)
 
     def _apply_shown(self, event: Event, question: Question, person: Person) -> None:
@@ -159,14 +160,22 @@ class AnswerDesk:
         if undone.choice == ANOTHER and question.more:
             follow_up = next_screen(question)
             person.waiting = [i for i in person.waiting if self.questions[i][1] != follow_up]
-        question_id = self._ids.get((person.name, question))
+        question_id = self._answers_to.get(undone.id)
         if question_id is not None and question_id not in person.waiting:
             person.waiting.insert(0, question_id)
 
-    def _take_off(self, person: Person, question: Question | None) -> None:
-        """No version of this question waits any longer."""
-        if question is not None and (person.name, question) in self._ids:
-            first = self._first[self._ids[person.name, question]]
+    def _take_off(self, person: Person, event: Event) -> None:
+        """No version of the question of an answer waits any longer.
+
+        A study may ask the same twice: the one that waits is meant, not the one asked last.
+        """
+        if event.question is None:
+            return
+        waiting = [i for i in person.waiting if self.questions[i][1] == event.question]
+        question_id = waiting[0] if waiting else self._ids.get((person.name, event.question))
+        if question_id is not None:
+            self._answers_to[event.id] = question_id
+            first = self._first[question_id]
             person.waiting = [i for i in person.waiting if self._first[i] != first]
 
     def _count(self, event: Event, by: int) -> None:
@@ -175,14 +184,21 @@ class AnswerDesk:
             return
         for key in question.keys:
             self._asked[key] += by
-        question_id = self._ids.get((event.annotator, question))
+        question_id = self._answers_to.get(event.id)
         if question_id is not None and event.kind == "answer":
             self._answered[self._first[question_id]] += by
 
     def n_done(self, name: str) -> int:
         """Questions that somebody answered or skipped."""
         person = self.person(name)
-        return person.n_skipped + sum(self.by_id[i].kind == "answer" for i in person.said)
+        return len(person.skipped) + sum(self.by_id[i].kind == "answer" for i in person.said)
+
+    def trials(self, name: str) -> list[Question]:
+        """Questions that somebody answered, skipped, or has."""
+        person = self.person(name)
+        events = [self.by_id[i] for i in (*person.said, *person.skipped)]
+        done = [e.question for e in events if e.kind in ("answer", "skip") and e.question]
+        return done + [self.questions[i][1] for i in person.waiting]
 
     # Questions
 

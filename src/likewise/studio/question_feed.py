@@ -122,7 +122,7 @@ class QuestionFeed:
 
     def _next_trial(self, person: Person, study: Study) -> Job | None:
         """The next question of a participant: given, or chosen; none after the last trial."""
-        at = self._desk.n_done(person.name) + len(person.waiting)
+        at = study.next_trial(person.name, self._desk.trials(person.name))
         if at >= study.n_trials:
             person.is_done = True
             self._ready[person.name].set()

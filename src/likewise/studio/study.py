@@ -27,6 +27,7 @@ import csv
 import random
 import secrets
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,6 +83,25 @@ class Study:
             last = (i + 1) * self.n_trials // n_catches
             trials.insert(rng.randrange(first, last), catch.question)
         return trials
+
+    def next_trial(self, name: str, had: Sequence[Question]) -> int:
+        """Which of the planned questions comes next, after those a participant had or has.
+
+        Not by counting them: one that was chosen may have been put away again.
+        """
+        left, plan = Counter(had), self.plan(name)
+        for planned in plan:
+            if planned is not None and left[planned]:
+                left[planned] -= 1
+        n_chosen, left = left.total(), Counter(had)
+        for i, planned in enumerate(plan):
+            if planned is not None and left[planned]:
+                left[planned] -= 1
+            elif planned is None and n_chosen:
+                n_chosen -= 1
+            else:
+                return i
+        return self.n_trials
 
     def catch_of(self, question: Question) -> Catch | None:
         """The catch that a question is."""
