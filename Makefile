@@ -8,7 +8,7 @@ TABLE ?=
 MACHINES ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-embed test-machines test-latest lint soak bench bench-busy reproduce quotes docs clean
+.PHONY: help venv demo test test-embed test-machines test-latest lint soak bench bench-busy reproduce quotes docs release-check clean
 
 help:  ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -93,6 +93,9 @@ quotes: $(VENV)/.dev  ## renew the figures that pages quote from tables of runs,
 docs: $(VENV)/.dev  ## the documentation, in docs/_build/html
 	@$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+release-check:  ## build, look inside, install in clean environments, use it; HEAVY=--heavy adds torch
+	@$(PYTHON) -m release $(HEAVY)
 
 clean:  ## remove what these commands made
 	rm -rf $(VENV) .venv-latest .venv-embed docs/_build docs/auto_examples docs/api/generated dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
