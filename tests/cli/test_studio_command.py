@@ -1,5 +1,7 @@
 """likewise studio: what is served, and what cannot be."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ from PIL import Image
 
 import likewise.studio
 from likewise.cli import main
-from likewise.labeling import Event, EventLog, Question, RowNames
+from likewise.labeling import Event, EventLog, LabelingSession, Question, RowNames
 from likewise.studio import hold_log
 
 
@@ -70,6 +72,26 @@ def test_every_kind_of_data_is_shown_as_what_it_is(folder, served, capsys, data,
     assert studio.gallery.card(0)[shown[0]] == shown[1]
     assert studio.gallery.title == data
     assert (folder / f"{data.partition('.')[0]}-answers.log").exists()
+
+
+@pytest.mark.parametrize("data", ["plain.csv", "mixed.csv", "mixed.jsonl", "texts", "photos"])
+def test_every_kind_of_data_can_be_sent_to_the_thinker_and_the_learner(
+    folder, served, capsys, data, monkeypatch
+):
+    pd.read_csv("mixed.csv").to_json("mixed.jsonl", orient="records", lines=True)
+    sessions = []
+
+    def keep(session, *arguments):
+        sessions.append(session)
+        return studio_of(session, *arguments)
+
+    studio_of = likewise.studio.Studio
+    monkeypatch.setattr(likewise.studio, "Studio", keep, raising=False)
+    assert run(capsys, data)[0] == 0
+    sent = pickle.dumps((sessions[0].settings, served[0][0].gallery.describing(2)))
+    settings, _ = pickle.loads(sent)
+    numbers = LabelingSession(**settings).numbers
+    assert abs(numbers - sessions[0].numbers).max() == 0
 
 
 def test_images_are_served_at_their_sizes_and_in_an_atlas(folder, served, capsys):

@@ -292,11 +292,19 @@ def _ending_by_content(start: bytes) -> str:
 
 
 def _by_line(file: str, lines: list[int]) -> Callable[[str], Place]:
-    return lambda column: lambda i: f"{file}, line {lines[i]}, column {column}"
+    return partial(partial, _line_place, file, lines)  # can be pickled, for another process
+
+
+def _line_place(file: str, lines: list[int], column: str, i: int) -> str:
+    return f"{file}, line {lines[i]}, column {column}"
 
 
 def _by_row(file: str) -> Callable[[str], Place]:
-    return lambda column: lambda i: f"{file}, row {i}, column {column}"
+    return partial(partial, _row_place, file)
+
+
+def _row_place(file: str, column: str, i: int) -> str:
+    return f"{file}, row {i}, column {column}"
 
 
 def _read_npy(path: Path) -> np.ndarray:

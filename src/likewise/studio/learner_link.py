@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import subprocess
+import sys
+import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -93,6 +95,9 @@ class LearnerLink:
                 sending.cancel()
         except (EOFError, OSError):
             return has_learned
+        except Exception:  # rows that cannot be sent, say: answers go on
+            traceback.print_exc(file=sys.stderr)
+            return False
         finally:
             for number in list(self._saving):
                 self._answer(Saved(number, "The learner stopped. Try again."))
