@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from benchmarks import logdet_projections, plan, runner, summary
+from benchmarks import logdet_projections, plan, runner, size_rules, summary
 from benchmarks.environments import methods_file_of
 from experiments.published import TABLES, read_published, write_published
 from experiments.run_file import origins_of, run_missing
@@ -42,6 +42,10 @@ def main(argv=None):
     tables = summary.summarize(
         runner.read_results(fits), read_published(projections), origins_of(fits)
     )
+    if options.tables_only or not options.only or options.only == "rules":
+        choice = {"smallest": options.smallest, "no_peers": options.no_peers}
+        for part in size_rules.PARTS:
+            tables[f"rules-{part}"] = size_rules.run_part(part, folder, **choice)
     for name, table in tables.items():
         write_published(target / f"{name}.csv", table)
     print(f"wrote {len(tables)} tables to {os.path.relpath(target)}", file=sys.stderr)

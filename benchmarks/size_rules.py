@@ -1,30 +1,40 @@
-"""Clusters of bounded size, with pairs and without, beside k-means-constrained.
+"""Clusters under rules: sizes beside k-means-constrained, pairs that hold beside PCCC.
 
-    python -m benchmarks.size_rules [PART ...] [--smallest] [--no-peers] [--seeds N] [--rows N]
+    python -m benchmarks.size_rules [PART ...] [--smallest] [--no-peers] [--seeds N] [--publish]
 
-sizes  COPKMeans(min_size=, max_size=) without answers, beside k-means-constrained: sizes within a
-       quarter of the mean, overlapping groups of different sizes, as many starts for both
-pairs  the same with 1,000 pairs, half of them must-links, which the peer does not take; beside
-       COPKMeans without sizes, for what the sizes cost
+sizes      COPKMeans(min_size=, max_size=) without answers, beside k-means-constrained: sizes within
+           a quarter of the mean, overlapping groups of different sizes, as many starts for both
+pairs      the same with 1,000 pairs, half of them must-links, which the peer does not take; beside
+           COPKMeans without sizes, for what the sizes cost
+published  pairs alone, beside what PCCC published and COPKMeans as it was (hard_pairs.py)
 
 Times are CPU seconds of fit on one thread, and inertia is the sum of squared distances to the means
-of the clusters; means and standard errors over seeds. Labels must keep every rule.
+of the clusters; means and standard errors over seeds. Labels must keep every rule. What stands in
+benchmarks/results/rules-PART.csv is not run again.
 """
 
 import argparse
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks import hard_pairs
 from benchmarks.environments import methods_file_of, python_of
-from benchmarks.printing import print_rows
+from benchmarks.hard_pairs import show
+from benchmarks.printing import add_publish_option, print_rows
 from benchmarks.runner import run_worker
+from benchmarks.summary import machine
+from experiments.published import TABLES, PublishedTable, write_published
+from experiments.run_file import origins_of, read_records, run_missing
 from likewise import Constraints, COPKMeans
 from likewise.evaluation import violated_answers
 
 PEER = "k-means-constrained"
+HERE = Path(__file__).parent
 SIZES = ((1_000, 10, 5), (3_000, 10, 5), (10_000, 20, 1))  # rows, clusters, starts
 PAIRS = ((2_000, 10, 5), (10_000, 20, 5))
 N_PAIRS = 1_000
@@ -80,69 +90,111 @@ def fit_peer(X, k, n_init, seed, *, min_size, max_size):
     return labels, answer.get("fit_cpu_s", np.nan), answer["status"]
 
 
-def show(values, digits):
-    """Mean and standard error."""
-    if len(values) == 1:
-        return f"{values[0]:,.{digits}f}"
-    error = np.std(values, ddof=1) / np.sqrt(len(values))
-    return f"{np.mean(values):,.{digits}f} ± {error:,.{digits}f}"
+def measure_sizes(problem, n_seeds, no_peers):
+    n_rows, k, n_init = problem["rows"], problem["clusters"], problem["starts"]
+    seconds, costs, status = ([], []), ([], []), "not run"
+    for seed in range(n_seeds):
+        X, _ = made_rows(n_rows, k, seed)
+        sizes = bounds(n_rows, k)
+        model, taken = fit_ours(X, k, n_init, seed, **sizes)
+        check(model.labels_, *sizes.values())
+        seconds[0].append(taken)
+        costs[0].append(inertia(X, model.labels_))
+        if no_peers:
+            continue
+        labels, taken, status = fit_peer(X, k, n_init, seed, **sizes)
+        if labels is not None:
+            check(labels, *sizes.values())
+            seconds[1].append(taken)
+            costs[1].append(inertia(X, labels))
+    return {
+        "likewise s": show(seconds[0], 1),
+        f"{PEER} s": show(seconds[1], 1) if seconds[1] else status,
+        "likewise inertia": show(costs[0], 0),
+        f"{PEER} inertia": show(costs[1], 0) if costs[1] else status,
+    }
 
 
-def chosen(problems, options):
-    problems = [problem for problem in problems if options.rows in (None, problem[0])]
-    return problems[: 1 if options.smallest else None]
+def measure_pairs(problem, n_seeds, _):
+    n_rows, k, n_init = problem["rows"], problem["clusters"], problem["starts"]
+    seconds, costs, gaps = ([], []), ([], []), []
+    for seed in range(n_seeds):
+        X, y = made_rows(n_rows, k, seed)
+        half, sizes = problem["pairs"] // 2, bounds(n_rows, k)
+        answers = Constraints.from_labels(
+            y, n_must_link=half, n_cannot_link=half, random_state=seed
+        )
+        for i, rules in enumerate((sizes, {})):
+            model, taken = fit_ours(X, k, n_init, seed, answers, **rules)
+            check(model.labels_, *(rules or {"least": 0, "most": n_rows}).values(), answers)
+            seconds[i].append(taken)
+            costs[i].append(model.inertia_)
+            gaps += [model.gap_] if rules else []
+    return {
+        "seconds": show(seconds[0], 1),
+        "inertia": show(costs[0], 0),
+        "gap at these centers": f"{max(gaps):.1e}",
+        "without sizes s": show(seconds[1], 1),
+        "without sizes inertia": show(costs[1], 0),
+    }
 
 
-def compare_sizes(options):
-    yield ("rows", "clusters", "starts", "seeds", "likewise, s", f"{PEER}, s",
-           "likewise, inertia", f"{PEER}, inertia")  # fmt: skip
-    for n_rows, k, n_init in chosen(SIZES, options):
-        n_seeds = 1 if options.smallest or n_rows >= 10_000 else options.seeds
-        seconds, costs, status = ([], []), ([], []), "not run"
-        for seed in range(n_seeds):
-            X, _ = made_rows(n_rows, k, seed)
-            sizes = bounds(n_rows, k)
-            model, taken = fit_ours(X, k, n_init, seed, **sizes)
-            check(model.labels_, *sizes.values())
-            seconds[0].append(taken)
-            costs[0].append(inertia(X, model.labels_))
-            if options.no_peers:
-                continue
-            labels, taken, status = fit_peer(X, k, n_init, seed, **sizes)
-            if labels is not None:
-                check(labels, *sizes.values())
-                seconds[1].append(taken)
-                costs[1].append(inertia(X, labels))
-        theirs = [show(values[1], d) if values[1] else status for values, d in
-                  ((seconds, 1), (costs, 0))]  # fmt: skip
-        yield (n_rows, k, n_init, n_seeds, show(seconds[0], 1), theirs[0], show(costs[0], 0),
-               theirs[1])  # fmt: skip
+class Part(NamedTuple):
+    problems: list[dict]  # smallest first
+    smallest: dict  # the first of them, as tests run it
+    measure: Callable  # (problem, n_seeds, no_peers) to what was measured
+    measured: tuple[str, ...]
 
 
-def compare_pairs(options):
-    yield ("rows", "clusters", "starts", "pairs", "seeds", "seconds", "inertia", "gap, at most",
-           "without sizes, s", "without sizes, inertia")  # fmt: skip
-    for n_rows, k, n_init in chosen(PAIRS, options):
-        n_seeds = 1 if options.smallest else options.seeds
-        n_pairs = N_PAIRS // 10 if options.smallest else N_PAIRS
-        seconds, costs, gaps = ([], []), ([], []), []
-        for seed in range(n_seeds):
-            X, y = made_rows(n_rows, k, seed)
-            half, sizes = n_pairs // 2, bounds(n_rows, k)
-            answers = Constraints.from_labels(
-                y, n_must_link=half, n_cannot_link=half, random_state=seed
-            )
-            for i, rules in enumerate((sizes, {})):
-                model, taken = fit_ours(X, k, n_init, seed, answers, **rules)
-                check(model.labels_, *(rules or {"least": 0, "most": n_rows}).values(), answers)
-                seconds[i].append(taken)
-                costs[i].append(model.inertia_)
-                gaps += [model.gap_] if rules else []
-        yield (n_rows, k, n_init, n_pairs, n_seeds, show(seconds[0], 1), show(costs[0], 0),
-               f"{max(gaps):.1e}", show(seconds[1], 1), show(costs[1], 0))  # fmt: skip
+SHAPE = ("rows", "clusters", "starts")
+PARTS = {
+    "sizes": Part(
+        [dict(zip(SHAPE, shape)) for shape in SIZES],
+        dict(zip(SHAPE, SIZES[0])),
+        measure_sizes,
+        ("likewise s", f"{PEER} s", "likewise inertia", f"{PEER} inertia"),
+    ),
+    "pairs": Part(
+        [{**dict(zip(SHAPE, shape)), "pairs": N_PAIRS} for shape in PAIRS],
+        {**dict(zip(SHAPE, PAIRS[0])), "pairs": N_PAIRS // 10},
+        measure_pairs,
+        ("seconds", "inertia", "gap at these centers", "without sizes s", "without sizes inertia"),
+    ),
+    "published": Part(
+        hard_pairs.PROBLEMS, hard_pairs.SMALLEST, hard_pairs.measure, hard_pairs.MEASURED
+    ),
+}
 
 
-PARTS = {"sizes": compare_sizes, "pairs": compare_pairs}
+def run_part(name, folder, *, n_seeds=3, smallest=False, no_peers=False):
+    """The table of a part; problems whose lines stand in the folder's file are not run again."""
+    part = PARTS[name]
+    problems = [part.smallest] if smallest else part.problems
+    fields = [*problems[0], "seeds", *part.measured]
+    path = Path(folder, f"rules-{name}.csv")
+
+    def key_of(record):
+        return tuple(str(record[field]) for field in (*problems[0], "seeds"))
+
+    def n_seeds_of(problem):
+        return 1 if smallest or (problem.get("rows", 0) >= 10_000 and name == "sizes") else n_seeds
+
+    jobs = [{**problem, "seeds": n_seeds_of(problem)} for problem in problems]
+    run_missing(
+        path,
+        fields,
+        {key_of(job): job for job in jobs},
+        key_of=key_of,
+        execute=lambda missing: (
+            {**job, **part.measure(job, job["seeds"], no_peers)} for job in missing
+        ),
+        origin=machine,
+        what=f"measuring {name}",
+    )
+    found = {key_of(record): record for record in read_records(path, fields)}
+    lines = [list(found[key_of(job)].values()) for job in jobs]
+    notes = [("made with", text) for text in origins_of(path)]
+    return PublishedTable(fields, lines, notes)
 
 
 def main(argv=None):
@@ -151,10 +203,15 @@ def main(argv=None):
     parser.add_argument("--smallest", action="store_true", help="the smallest size, once")
     parser.add_argument("--no-peers", action="store_true", help="ours alone")
     parser.add_argument("--seeds", type=int, default=3, help="draws (default 3)")
-    parser.add_argument("--rows", type=int, help="problems of so many rows alone")
+    parser.add_argument("--results", type=Path, default=HERE / "results", help="folder of the runs")
+    add_publish_option(parser)
     options = parser.parse_args(argv)
+    choice = {"n_seeds": options.seeds, "no_peers": options.no_peers, "smallest": options.smallest}
     for part in options.parts or PARTS:
-        print_rows(PARTS[part](options))
+        table = run_part(part, options.results, **choice)
+        print_rows([table.fields, *table.rows])
+        if options.publish:
+            write_published(TABLES / "benchmarks" / f"rules-{part}.csv", table)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,9 @@ def test_every_benchmark_gives_a_finite_result_at_its_smallest_size(folder):
 
 def test_the_tables_have_the_seconds_of_every_fit(folder):
     tables = {path.stem: read_published(path) for path in (folder / "tables").glob("*.csv")}
-    assert set(tables) == {"reached", "linear-metrics", "clusterers", "growth", "projections"}
+    rules = {"rules-sizes", "rules-pairs", "rules-published"}
+    others = {"reached", "linear-metrics", "clusterers", "growth", "projections"}
+    assert set(tables) == rules | others
     for table in tables.values():
         assert table.note("made with")[0].endswith(platform.python_version())
     page = "".join(table.markdown() for table in tables.values())
@@ -138,8 +140,18 @@ def test_texts_become_numbers_in_measured_time():
     assert float(rows[1][5]) > 0.9  # long texts: the nearest is of the same topic
 
 
-def test_sizes_and_pairs_are_kept_and_timed():
-    command = [sys.executable, "-m", "benchmarks.size_rules", "--smallest", "--no-peers"]
-    table = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    assert "| 1000 | 10 | 5 | 1 |" in table
-    assert "| 2000 | 10 | 5 | 100 | 1 |" in table
+def test_rules_are_kept_and_timed_with_the_others(folder):
+    sizes, pairs, published = (
+        dict(zip(table.fields, table.rows[0]))
+        for table in (
+            read_published(folder / "tables" / f"rules-{part}.csv")
+            for part in ("sizes", "pairs", "published")
+        )
+    )
+    assert (sizes["rows"], sizes["k-means-constrained s"]) == ("1000", "not run")
+    assert float(sizes["likewise s"]) > 0
+    assert (pairs["rows"], pairs["pairs"]) == ("2000", "100")
+    assert float(pairs["gap at these centers"]) < 1e-3
+    assert published["PCCC published ARI"] == "0.698"
+    assert float(published["COPKMeans ARI"]) > 0.4
+    assert 0 <= float(published["gap to any labels"]) < 0.1

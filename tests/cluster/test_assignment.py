@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import linear_sum_assignment
 
 from likewise.cluster import assignment, linked_groups
 from likewise.cluster.assignment import Rules, assign_groups
@@ -132,3 +133,19 @@ def test_a_program_too_large_leaves_what_is_known(monkeypatch):
     assert solve_tied(costs, ties).labels is None
     kept = solve_tied(costs, ties, np.array([1, 0]))
     assert (kept.cost, kept.bound) == (3, 0)
+
+
+@pytest.mark.parametrize("draw_seed", range(6))
+def test_options_left_out_at_first_are_not_taken_for_proved_worse(draw_seed):
+    # Six groups, all apart, in six clusters of two rows: a first program has four options each.
+    rng = np.random.default_rng(draw_seed)
+    costs = np.exp(3 * rng.normal(size=6))[None, :] + rng.random((6, 6))
+    ties = no_ties()._replace(exclusive=[np.arange(6)])
+    sizes, nothing = np.ones(6, dtype=int), np.zeros(6)
+    rules = Rules(sizes, np.zeros(6, int), np.full(6, 2), ties)
+    is_free, bound = np.zeros(6, dtype=bool), costs.min(axis=1).sum()
+    found, proved = assignment.decide(
+        costs, rules, is_free, nothing, assignment.Found(None, np.inf), bound
+    )
+    best = costs[linear_sum_assignment(costs)].sum()
+    assert_allclose([found.cost, proved], best, rtol=1e-6)

@@ -131,8 +131,8 @@ CASES = {
         Constraints(6, cannot_link=[(5, 0), (0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]),
         (2, 0, 6),
     ),
-    "a group of four in clusters of three": (
-        Constraints(6, must_link=[(4, 5), (0, 1), (1, 2), (2, 3)]),
+    "a group of five in clusters of three": (
+        Constraints(6, must_link=[(3, 4), (0, 1), (1, 2), (2, 3)]),
         (2, 0, 3),
     ),
 }

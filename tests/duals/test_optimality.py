@@ -73,13 +73,17 @@ def test_four_rows_on_a_line_cost_one_and_no_labels_less():
 
 @pytest.mark.parametrize("draw", range(8))
 def test_no_labeling_that_keeps_the_rules_costs_less_than_the_bound(draw):
-    X, _k, c, least, most, kept = problem(draw)
+    X, k, c, least, most, kept = problem(draw)
     assert kept
     best = min(kept, key=lambda labels: square_cost(X, labels))
     found = optimality_gap(X, best, c, min_size=least, max_size=most, tol=1e-5, max_iter=500)
     assert_allclose(found.cost, square_cost(X, best))
     assert 0 < found.bound <= found.cost
     assert found.gap < 0.25
+    total = ((X - X.mean(axis=0)) ** 2).sum()
+    program = program_of(X, k, c, least, most)
+    bounded = bound_partitions(program, enough=-np.inf, worth=0.0, max_iter=100)
+    assert total - bounded.most <= found.cost * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("draw", range(4))
@@ -89,7 +93,8 @@ def test_any_prices_prove_a_bound(draw):
     prices = np.random.default_rng(draw).normal(size=program.A.shape)
     total = ((X - X.mean(axis=0)) ** 2).sum()
     least_cost = min(square_cost(X, labels) for labels in kept)
-    assert total - most_at(program, prices + prices.T) <= least_cost
+    for shift in (-5, 0, 5):
+        assert total - most_at(program, prices + prices.T + shift) <= least_cost
     assert total - most_at(program, np.zeros_like(prices)) <= least_cost
 
 
@@ -133,16 +138,18 @@ def test_rules_raise_the_bound():
     labels = np.repeat([0, 1], 6)
     apart = Constraints(12, cannot_link=[(i, i + 6) for i in range(6)])
     groups = Constraints(12, exclusive=[[i, i + 6] for i in range(6)])
-    free, sized, ruled, grouped = (
+    free, filled, limited, ruled, grouped = (
         optimality_gap(X, labels, answers, **sizes).bound
         for answers, sizes in (
             (None, {}),
             (None, {"min_size": 6}),
+            (None, {"max_size": 6}),
             (apart, {}),
             (groups, {}),
         )
     )
-    assert free < sized
+    assert free < filled
+    assert free < limited
     assert free < ruled
     assert_allclose(ruled, grouped)
 

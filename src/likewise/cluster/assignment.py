@@ -215,7 +215,8 @@ def decide(
         if best.labels is None and options.all():
             return best, bound
         n_options *= 2
-        if not is_first or (best.cost - bound <= ROUNDING * abs(best.cost)):
+        is_proved = best.labels is not None and best.cost - bound <= ROUNDING * abs(best.cost)
+        if is_proved or not is_first:
             return best, bound
 
 
