@@ -47,6 +47,7 @@ PUBLIC_NAMES = {
     "guided": ("GuidedClustering", "check_answers", "doubtful_answers"),
     "kernel_learning": (
         "ChoiceKernel",
+        "JoinedViews",
         "KernelAlignment",
         "LogDetPairs",
         "NPK",

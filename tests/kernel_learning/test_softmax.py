@@ -16,13 +16,16 @@ from likewise.kernel_learning import softmax
 from likewise.kernel_learning.softmax import (
     calibrate,
     choices_of,
+    embed_root,
     learn_choices,
     log_loss,
     objective,
     option_chances,
     option_sq_distances,
     pull_laplacian,
+    rest_of,
     span_of_rows,
+    split_directions,
 )
 from tests.clarabel import solve_by_clarabel
 
@@ -264,3 +267,30 @@ def test_distances_of_options_are_those_of_the_rows():
     found = option_sq_distances(Z, choices_of(answers), threshold=7.0)
     expected = {"must_link": [9, 7, np.inf], "odd_one_out": [1, 9, 4], "closer": [4, 9, np.inf]}
     assert_array_equal(found, [expected[kind] for kind in answers.kinds])
+
+
+@pytest.mark.parametrize("kinds", [{"n_odd_one_out": 40}, {"n_odd_one_out": 20, "n_pairs": 20}])
+def test_directions_that_stay_enter_value_gradient_and_gap(kinds):
+    rng = np.random.default_rng(0)
+    y = np.arange(30) % 3
+    Y = rng.normal(size=(30, 6)) * [3, 2, 1, 0.5, 0.3, 0.2] / 3
+    choices = choices_of(Constraints.from_labels(y, random_state=0, **kinds))
+    leading, others = split_directions(Y, 3)
+    assert leading.tolist() == [0, 1, 2]
+    rest = rest_of(Y[:, others], choices)
+    part = learn_choices(Y[:, leading], choices, C=0.3, tol=1e-8, max_iter=500, rest=rest)
+    assert part.converged
+    whole = embed_root(part.root, leading, 6)
+    full = learn_choices(Y, choices, C=0.3, tol=1.0, max_iter=0, root=whole)
+    assert_allclose(full.sq_dists, part.sq_dists)  # the same distances by both routes
+    assert_allclose(full.divergence, part.divergence)
+    best = learn_choices(Y, choices, C=0.3, tol=1e-8, max_iter=500, root=whole)
+    from_start = learn_choices(Y, choices, C=0.3, tol=1e-8, max_iter=500)
+    assert_allclose(best.sq_dists, from_start.sq_dists, rtol=1e-3)
+
+
+def test_few_directions_are_all_learned_at_once():
+    leading, others = split_directions(np.random.default_rng(0).normal(size=(20, 12)), 10)
+    assert len(leading) == 12
+    assert not len(others)
+    assert rest_of(np.empty((20, 0)), None) is None

@@ -52,6 +52,7 @@ from likewise.guided.outcome import (
 from likewise.guided.preparation import PREPARATIONS, Preparation, fit_preparation
 from likewise.guided.raw_rows import as_numbers, describe_columns, fit_features
 from likewise.guided.spaces import Choice, choose_space, people_disagree, rank_doubtful, try_choices
+from likewise.guided.view_preparation import prepare_views
 from likewise.kernel_learning import ChoiceKernel
 from likewise.kernels import sq_distances
 from likewise.maps import ChainedMap, Map, as_map, by_map, from_device, on_device
@@ -89,6 +90,10 @@ class GuidedClustering(
         What turns X into numbers first. "auto" leaves arrays and frames of numbers untouched, and
         takes `likewise.features.TableFeatures` for a table with text, categories, dates or missing
         cells. Any scikit-learn transformer is fitted to X, whatever it takes.
+    views : sequence of int or None, default=None
+        Widths of several feature tables that stand side by side in X (pixels, words, columns), in
+        place of ``preparation``: each gets the same mean squared length and then a weight, chosen
+        by the answers (`JoinedViews`).
     min_size, max_size : int, default=None
         Rows of a cluster, at least and at most; outliers do not count. With ``n_clusters="auto"``
         the number of clusters follows.
@@ -137,6 +142,8 @@ class GuidedClustering(
         What was done to the features.
     scaler_ : Map or None
         The same as a map; None where they are used as they are.
+    view_weights_ : ndarray of shape (n_views,) or None
+        Share of each of the ``views`` in the mean squared distance of the rows.
     pulls_ : ndarray of shape (n_answers,)
         How hard each answer pulled on the space, in the order of ``constraints.answers()``.
     violated_ : ndarray of int
@@ -189,6 +196,7 @@ class GuidedClustering(
         learner="auto",
         preparation="auto",
         features="auto",
+        views=None,
         min_size=None,
         max_size=None,
         outliers=None,
@@ -202,6 +210,7 @@ class GuidedClustering(
         self.learner = learner
         self.preparation = preparation
         self.features = features
+        self.views = views
         self.min_size = min_size
         self.max_size = max_size
         self.outliers = outliers
@@ -254,6 +263,7 @@ class GuidedClustering(
             X_fit = preparation.map.transform(X_rows)
             outcome = self._cluster(X_fit, sampled, seed)
         self.preparation_, prepared = preparation.name, preparation.map
+        self.view_weights_ = preparation.view_weights
         self.scaler_ = None if self.preparation_ == "none" else prepared
         if self.last_step == "density":
             outcome = cluster_by_density(outcome, self.min_size)
@@ -423,6 +433,8 @@ class GuidedClustering(
         if self.preparation not in PREPARATIONS:
             known = ", ".join(PREPARATIONS)
             raise ValueError(f"preparation={self.preparation!r} is unknown. Use one of {known}.")
+        if self.views is not None and self.preparation != "auto":
+            raise ValueError(f"views={self.views!r} are prepared by themselves. Drop preparation.")
         if self.learner != "auto" and not hasattr(self.learner, "transform"):
             raise TypeError(
                 f"learner={self.learner!r} has no transform, so there is no space to cluster in. "
@@ -449,6 +461,8 @@ class GuidedClustering(
 
     def _prepare(self, X, answers: Constraints, seed: int) -> Preparation:
         """Columns of a table have equal weights already; anything else is prepared as asked."""
+        if self.views is not None:
+            return prepare_views(X, self.views, answers)
         if isinstance(self.features_, TableFeatures) and self.preparation in ("auto", "none"):
             prepared = fit_preparation(X, "none", seed=seed)
             return prepared._replace(why=describe_columns(self.features_)[0])

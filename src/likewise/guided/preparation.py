@@ -45,6 +45,7 @@ class Preparation(NamedTuple):
     map: Map
     why: str  # a sentence for people
     by_answers: bool = False  # and not by the rule
+    view_weights: np.ndarray | None = None  # (n_views,) where tables were joined
 
 
 def fit_preparation(

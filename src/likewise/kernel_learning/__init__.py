@@ -3,6 +3,7 @@ the others from pairs."""
 
 from likewise.kernel_learning.alignment import KernelAlignment
 from likewise.kernel_learning.choices import ChoiceKernel
+from likewise.kernel_learning.joined_views import JoinedViews
 from likewise.kernel_learning.logdet_pairs import LogDetPairs
 from likewise.kernel_learning.npk import NPK
 from likewise.kernel_learning.simple_npk import SimpleNPK
@@ -14,6 +15,7 @@ __all__ = [
     "NPK",
     "SKLR",
     "ChoiceKernel",
+    "JoinedViews",
     "KernelAlignment",
     "LogDetPairs",
     "SimpleNPK",

@@ -21,13 +21,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from likewise.constraints import check_constraints, check_strength
+from likewise.kernel_learning.joined_views import JoinedViews
 from likewise.kernel_learning.softmax import choices_of, option_chances, option_sq_distances
 from likewise.kernel_learning.softmax_search import fit_choices
 from likewise.kernel_learning.start_kernels import (
     fit_unit_start,
     takes_sparse,
 )
-from likewise.maps import by_map
+from likewise.maps import ChainedMap, by_map
 
 
 class ChoiceKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -51,6 +52,10 @@ class ChoiceKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Raising it makes the start harder to move. None chooses by held-out answers, or takes 2.
     annotator_noise : bool, default=False
         Learn how reliable each annotator is, and weigh answers accordingly. Takes about ten fits.
+    views : sequence of int or None, default=None
+        Widths of several feature tables that stand side by side in X (pixels, words, columns).
+        Each gets the same mean squared length and then a weight, chosen by the answers
+        (`JoinedViews`). None takes X as it is.
     n_components : float in (0, 1] or int, default=0.99
         Share of the starting kernel's trace that is kept, or the number of its directions. Raising
         it keeps finer directions and takes longer.
@@ -68,8 +73,11 @@ class ChoiceKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     ----------
     metric_ : ndarray of shape (n_directions, n_directions)
         The learned kernel in the start's coordinates.
-    map_ : NystromMap, DiffusionMap or LinearMap
-        ``transform`` for any rows: the start's coordinates times the root of ``metric_``.
+    map_ : NystromMap, DiffusionMap, LinearMap or ChainedMap
+        ``transform`` for any rows: the start's coordinates times the root of ``metric_``, behind
+        the views as joined where there are any.
+    view_weights_ : ndarray of shape (n_views,)
+        Share of each view in the mean squared distance of the rows; 1 without views.
     choice_scale_ : float
         Squared distances in the learned space times this are log-odds of choices.
     threshold_ : float
@@ -132,6 +140,7 @@ class ChoiceKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         C=None,
         sharpness=None,
         annotator_noise=False,
+        views=None,
         n_components=0.99,
         n_landmarks=None,
         tol=1e-4,
@@ -142,6 +151,7 @@ class ChoiceKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.C = C
         self.sharpness = sharpness
         self.annotator_noise = annotator_noise
+        self.views = views
         self.n_components = n_components
         self.n_landmarks = n_landmarks
         self.tol = tol
@@ -170,6 +180,12 @@ class ChoiceKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         constraints = check_constraints(constraints, n_samples=X.shape[0], y=y)
         rng = check_random_state(self.random_state)
         seed = rng.randint(2**31 - 1)
+        self.view_weights_, joined = np.ones(1), None
+        if self.views is not None:
+            check_views_fit(self)
+            views = JoinedViews(self.views).fit(X, constraints=constraints)
+            self.view_weights_, joined = views.weights_, views.map_
+            X = joined.transform(X)
         start = fit_unit_start(
             self.start,
             X,
@@ -195,7 +211,9 @@ class ChoiceKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 f"{chosen.gap:.1e}, above tol={self.tol}. Raise max_iter or tol, or lower C.",
                 ConvergenceWarning,
             )
-        self.metric_, self.map_ = fitted.metric, start.map.times(fitted.root)
+        learned = start.map.times(fitted.root)
+        self.metric_ = fitted.metric
+        self.map_ = learned if joined is None else ChainedMap((joined, learned))
         self.C_, self.sharpness_ = strength.C, strength.sharpness
         self.held_out_loss_ = strength.log_loss
         self.choice_scale_ = strength.scale * strength.sharpness / start.sq_unit
@@ -247,6 +265,12 @@ class ChoiceKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = takes_sparse(self)
+        tags.input_tags.sparse = takes_sparse(self) and self.views is None
         tags.input_tags.pairwise = self.start == "precomputed"
         return tags
+
+
+def check_views_fit(self: ChoiceKernel) -> None:
+    """Views are tables of features: a kernel that is given has none."""
+    if self.start == "precomputed":
+        raise ValueError('views are of features, and start="precomputed" has a kernel. Drop one.')

@@ -46,6 +46,7 @@ from likewise.progress import track
 
 MEMORY = 8  # steps that L-BFGS remembers
 DENSE_PAIRS = 0.01  # share of all pairs of rows from which whole matrices beat chosen pairs
+MANY_DIRECTIONS = 1.25  # times the leading ones: fewer than that are all learned at once
 FEWER = 0.7  # rows per direction below which the span of the rows is worth finding
 MIN_DECREASE = 1e-4  # of what the slope promises: Armijo's rule
 SHORTEST_STEP = 1e-7
@@ -62,6 +63,13 @@ class Choices(NamedTuple):
     targets: np.ndarray  # (m, 3) the answer, as shares of the options
     weights: np.ndarray  # (m,)
     has_threshold: bool
+
+
+class Rest(NamedTuple):
+    """Directions that keep the start's distances while others are learned."""
+
+    sq_dists: np.ndarray  # (q,) of the pairs of some choices
+    spread: float  # mean squared distance
 
 
 class Chosen(NamedTuple):
@@ -108,6 +116,33 @@ def span_of_rows(Y: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
     return basis, Y @ basis
 
 
+def split_directions(Y: np.ndarray, n_leading: int) -> tuple[np.ndarray, np.ndarray]:
+    """The directions (columns) of largest variance and the others; all lead where few do not."""
+    order = np.argsort(-Y.var(axis=0), kind="stable")
+    if Y.shape[1] <= MANY_DIRECTIONS * n_leading:
+        n_leading = Y.shape[1]
+    return np.sort(order[:n_leading]), np.sort(order[n_leading:])
+
+
+def rest_of(Y: np.ndarray, choices: Choices) -> Rest | None:
+    """What directions that are not learned add to the squared distances of the options."""
+    if not Y.shape[1]:
+        return None
+    sq_dists = np.zeros(len(choices.pairs))
+    last = len(choices.pairs) - choices.has_threshold
+    sq_dists[:last] = pair_sq_distances(Y, choices.pairs[:last])
+    return Rest(sq_dists, float(2 * Y.var(axis=0).sum()))
+
+
+def embed_root(root: np.ndarray, leading: np.ndarray, n_directions: int) -> np.ndarray:
+    """W of the leading directions, and of a threshold, as one of all directions."""
+    has_threshold = len(root) > len(leading)
+    at = np.append(leading, n_directions) if has_threshold else leading
+    W = np.eye(n_directions + has_threshold, dtype=root.dtype)
+    W[np.ix_(at, at)] = root
+    return W
+
+
 @one_thread_if_small(lambda Y, *_, **__: Y.size)
 def learn_choices(
     Y: np.ndarray,  # (n, r) coordinates of the start, scaled; float32 will do for a trial
@@ -118,15 +153,16 @@ def learn_choices(
     max_iter: int,
     root: np.ndarray | None = None,  # W of a problem nearby
     certify: bool = True,  # False: stop where progress is slow, without a proof
+    rest: Rest | None = None,  # of directions that stay as they are
 ) -> Chosen:
     """L-BFGS from M = I, or from a root, until the relative duality gap is at most `tol`."""
     n_directions = Y.shape[1]
     if choices.has_threshold:
-        Y = _with_threshold(Y)
+        Y = _with_threshold(Y, 0.0 if rest is None else rest.spread)
     W = np.eye(Y.shape[1], dtype=Y.dtype)
     if root is not None and root.shape == W.shape:  # a threshold more or less: from the start
         W = root.astype(Y.dtype)
-    value, gradient, chances = objective(W, Y, choices, C)
+    value, gradient, chances = objective(W, Y, choices, C, rest)
     scaling = _diagonal(Y, choices, C)
     steps: deque[tuple[np.ndarray, np.ndarray, float]] = deque(maxlen=MEMORY)
     slow, gap, n_iter, converged = tol, np.nan, 0, max_iter == 0
@@ -138,12 +174,12 @@ def learn_choices(
         step = 1.0
         while step > SHORTEST_STEP:
             trial = W - step * direction
-            new_value, new_gradient, new_chances = objective(trial, Y, choices, C)
+            new_value, new_gradient, new_chances = objective(trial, Y, choices, C, rest)
             if new_value <= value + MIN_DECREASE * step * slope:
                 break
             step /= 3
         else:  # rounding hides any decrease
-            gap = duality_gap(W, Y, choices, C) if certify else gap
+            gap = duality_gap(W, Y, choices, C, rest) if certify else gap
             converged = not certify or gap <= tol
             break
         move, bend = trial - W, new_gradient - gradient
@@ -154,7 +190,7 @@ def learn_choices(
         values.append(value)
         decrease = (values[0] - value) / max(1.0, abs(value))
         if len(values) > PATIENCE and decrease <= slow:
-            gap = duality_gap(W, Y, choices, C) if certify else gap
+            gap = duality_gap(W, Y, choices, C, rest) if certify else gap
             if not certify or gap <= tol:
                 converged = True
                 break
@@ -162,7 +198,7 @@ def learn_choices(
     M = (W @ W.T)[:n_directions, :n_directions]
     divergence = root_divergence(W, lu_factor(W, check_finite=False)[0])
     threshold = float(Y[-2, -1] * (W[-1] @ W[-1]) * Y[-2, -1]) if choices.has_threshold else np.nan
-    sq_dists = _option_distances(Y @ W, choices)
+    sq_dists = _option_distances(Y @ W, choices, rest)
     return Chosen(M, W, threshold, chances, sq_dists, divergence, gap, n_iter, converged)
 
 
@@ -210,11 +246,11 @@ def calibrate(
 
 
 def objective(
-    W: np.ndarray, Y: np.ndarray, choices: Choices, C: float
+    W: np.ndarray, Y: np.ndarray, choices: Choices, C: float, rest: Rest | None = None
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """The objective at M = W W', its gradient in W, and the chances of all options."""
     V = Y @ W
-    sq_dists = _option_distances(V, choices)
+    sq_dists = _option_distances(V, choices, rest)
     chances, log_totals = option_chances(sq_dists)
     answer_sq_dists = (choices.targets * np.where(choices.targets > 0, sq_dists, 0.0)).sum(axis=1)
     pull = pull_laplacian(chances, choices, C, len(Y)).astype(Y.dtype) @ V
@@ -224,16 +260,21 @@ def objective(
     return float(value), 2 * (Y.T @ pull + W - inverse_t), chances
 
 
-def duality_gap(W: np.ndarray, Y: np.ndarray, choices: Choices, C: float) -> float:
+def duality_gap(
+    W: np.ndarray, Y: np.ndarray, choices: Choices, C: float, rest: Rest | None = None
+) -> float:
     """Relative gap to the dual value of the chances that M = W W' gives; inf where none exists."""
     W, Y = W.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
-    value, _, chances = objective(W, Y, choices, C)
+    value, _, chances = objective(W, Y, choices, C, rest)
     G = Y.T @ (pull_laplacian(chances, choices, C, len(Y)) @ Y)
     try:
         root = cholesky(G + np.eye(len(G)), lower=True, check_finite=False)
     except np.linalg.LinAlgError:
         return np.inf
     entropies = -xlogy(chances, chances).sum(axis=1)
+    if rest is not None:  # the distances that stay enter the dual linearly
+        stays = np.append(rest.sq_dists, 0.0)[choices.options]
+        entropies = entropies + ((choices.targets - chances) * stays).sum(axis=1)
     dual = 2 * np.log(np.diag(root)).sum() + C * (choices.weights @ entropies)
     return float((value - dual) / max(1.0, abs(value)))
 
@@ -264,8 +305,11 @@ def _is_dense(choices: Choices, n: int) -> bool:
     return len(choices.pairs) > DENSE_PAIRS * n**2
 
 
-def _option_distances(V: np.ndarray, choices: Choices) -> np.ndarray:
-    return np.append(_sq_distances(V, choices), np.inf)[choices.options]
+def _option_distances(V: np.ndarray, choices: Choices, rest: Rest | None) -> np.ndarray:
+    sq_dists = _sq_distances(V, choices)
+    if rest is not None:
+        sq_dists = sq_dists + rest.sq_dists
+    return np.append(sq_dists, np.inf)[choices.options]
 
 
 def _sq_distances(V: np.ndarray, choices: Choices) -> np.ndarray:
@@ -287,9 +331,9 @@ def _diagonal(Y: np.ndarray, choices: Choices, C: float) -> np.ndarray:
     return (0.25 / (1 + strength * np.outer(spread, spread))).astype(Y.dtype)
 
 
-def _with_threshold(Y: np.ndarray) -> np.ndarray:
+def _with_threshold(Y: np.ndarray, sq_rest: float = 0.0) -> np.ndarray:
     """Two more rows, apart from all others by a direction of their own, as far as rows are."""
-    sq_start = 2 * Y.var(axis=0).sum()
+    sq_start = 2 * Y.var(axis=0).sum() + sq_rest
     wider = np.zeros((len(Y) + 2, Y.shape[1] + 1), dtype=Y.dtype)
     wider[:-2, :-1] = Y
     wider[-2, -1] = np.sqrt(sq_start if sq_start > 0 else 1.0)

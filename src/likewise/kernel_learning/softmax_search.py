@@ -5,7 +5,9 @@
 The log-loss needs far fewer answers to distinguish candidates than the share of right guesses does,
 and the scale makes it judge the order of distances, not their unit. It is smooth in both settings,
 with one valley, so the search takes about seven trials: first the strength, then the sharpness
-along C * sharpness = constant, where the valley is flat. A few answers may prefer odd strengths by
+along C * sharpness = constant, where the valley is flat. Beyond 500 directions trials learn the 400
+of largest variance and leave the others at the start, which decides as well and costs a twentieth;
+what they learned is where the last fit begins. A few answers may prefer odd strengths by
 chance, so settings have a prior: each octave away from the usual ones, squared, costs half a
 log-odds in total, shared by the held-out answers. If the start does better than any strength, or if
 what is learned predicts other answers no better than guessing, nothing is learned.
@@ -28,13 +30,17 @@ from likewise.kernel_learning.logdet_kernel import expand
 from likewise.kernel_learning.softmax import (
     Choices,
     Chosen,
+    Rest,
     calibrate,
     choices_of,
+    embed_root,
     learn_choices,
     log_loss,
     option_chances,
     option_sq_distances,
+    rest_of,
     span_of_rows,
+    split_directions,
 )
 from likewise.numerics.psd import symmetric_root
 
@@ -48,8 +54,10 @@ START_ODDS = 2.0  # log-odds in total by which the start must do better than wha
 GUESS_ODDS = 3.0  # and by which that must do better than guessing
 N_SPLITS = 3
 MANY = 2000  # answers from which one fold, a fifth of them, is held out and no other
-TRIAL_TOL = 1e-3
-TRIAL_ITER = 60
+TRIAL_TOL = 3e-4
+TRIAL_ITER = 200
+TRIAL_DIRECTIONS = 400  # of largest variance, that a trial learns; the others stay at the start
+ROUGH_TOL = 1e-4  # of the fit in single precision that goes ahead of the last one
 EM_ROUNDS = 12
 GUESSED = (0.0, 0.05, 0.1, 0.2, 0.4)  # shares of held-out answers, tried when annotators have noise
 EM_MOVE = 0.01  # of any answer's trust, at which EM stops
@@ -63,7 +71,7 @@ class Strength(NamedTuple):
     scale: float  # calibrates squared distances on held-out answers
     log_loss: float  # of held-out answers, calibrated; nan when nothing was tried
     n_trials: int
-    root: np.ndarray | None  # learned from the first fold: all answers' is near it
+    root: np.ndarray | None  # of the leading directions, from the first fold: near all answers'
 
 
 class Trial(NamedTuple):
@@ -123,13 +131,22 @@ def fit_choices(
         questions = answers.questions()
         turn = np.random.RandomState(seed).permutation(questions.max() + 1)
         trusted = learn_trust(scaled, choices, who, turn[questions] % N_SPLITS, C=strength.C)
+    weighed = choices._replace(weights=choices.weights * trusted.trust)
+    root = None
+    if moves and strength.root is not None:
+        leading, others = split_directions(spoken_of.astype(np.float32), TRIAL_DIRECTIONS)
+        root = embed_root(strength.root, leading, spoken_of.shape[1])
+        if len(others):  # half the price of a step, for all but the last ones
+            rough = scaled.astype(np.float32)
+            settings = {"C": strength.C, "tol": ROUGH_TOL, "max_iter": max_iter}
+            root = learn_choices(rough, weighed, root=root, certify=False, **settings).root
     chosen = learn_choices(
         scaled,
-        choices._replace(weights=choices.weights * trusted.trust),
+        weighed,
         C=strength.C,
         tol=tol,
         max_iter=max_iter if moves else 0,
-        root=strength.root if moves else None,
+        root=root,
     )
     metric, root = chosen.metric, symmetric_root(chosen.metric)
     if basis is not None:
@@ -157,7 +174,10 @@ def choose_strength(
     if not can_judge(splits):
         return Strength(C or STRENGTH, sharpness or SHARPNESS, 1.0, np.nan, 0, None)
     Y = Y.astype(np.float32)
+    leading, others = split_directions(Y, TRIAL_DIRECTIONS)
+    Y_leading, Y_others = Y[:, leading], Y[:, others]
     folds = [(choices_of(split.fit_part), choices_of(split.held_out)) for split in splits]
+    rests = [rest_of(Y_others, fit_part) for fit_part, _ in folds]
     roots: list = [(None, 1.0)] * len(folds)
     targets = np.concatenate([held_out.targets for _, held_out in folds])
     weights = np.concatenate([held_out.weights for _, held_out in folds])
@@ -175,17 +195,22 @@ def choose_strength(
         distances = []
         for k, (fit_part, held_out) in enumerate(folds):
             root, of_sharpness = roots[k]
+            rest = rests[k]
             fitted = learn_choices(
-                np.sqrt(sharpness, dtype=np.float32) * Y,
+                np.sqrt(sharpness, dtype=np.float32) * Y_leading,
                 fit_part,
                 C=C,
                 tol=TRIAL_TOL,
                 max_iter=TRIAL_ITER,
                 root=None if root is None else np.sqrt(of_sharpness / sharpness) * root,
                 certify=False,
+                rest=None
+                if rest is None
+                else Rest(sharpness * rest.sq_dists, sharpness * rest.spread),
             )
             roots[k] = fitted.root, sharpness
-            Z = np.sqrt(sharpness) * Y @ fitted.root[: Y.shape[1]]
+            learned = Y_leading @ fitted.root[: len(leading)]
+            Z = np.sqrt(sharpness) * np.hstack([learned, Y_others])
             threshold = fitted.threshold if fit_part.has_threshold else sharpness
             distances.append(option_sq_distances(Z, held_out, threshold))
         scale, loss = fit_scale(np.concatenate(distances))
