@@ -3,21 +3,27 @@
 A session with its defaults, driven by somebody who knows the classes and sees the question alone;
 the number of classes is given to nobody. Rows are drawn by seeds 100 and up; seeds 0 to 9 were used
 to choose how questions are chosen. A question is one screen answered: "can't tell", random ones,
-repeats and second screens count. Careful people are right; hasty ones give a wrong answer in 10 %
-and cannot tell in 10 %.
+repeats and second screens count. Rows are counted each time they are shown: a pair shows two.
+Careful people are right; hasty ones give a wrong answer in 10 % and cannot tell in 10 %.
+
+COBRAS asks its own pairs in an environment of its own, which benchmarks/environments.py makes.
 """
 
+import json
+import subprocess
+import tempfile
 from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score
 
+from benchmarks.environments import PEERS, python_of
 from experiments.guided import CLICK_ROWS, CLICK_SETS, cells_of
 from experiments.runs import Record, Table, summarize
 from likewise.constraints import Constraints
 from likewise.datasets import fetch, load_digits
-from likewise.guided import GuidedClustering
+from likewise.guided import GuidedClustering, fit_preparation
 from likewise.labeling import LabelingSession, LabelOracle
 from likewise.selection import next_questions
 
@@ -26,8 +32,20 @@ PEOPLE = {
     "careful": {"wrong": 0.0, "cant_tell": 0.0},
     "hasty": {"wrong": 0.1, "cant_tell": 0.1},
 }
+FURTHER_SETS = (
+    "fashion_mnist_test10k",
+    "isolet",
+    "mit_scene8_gist512",
+    "usps_roweis11000",
+    "letterIJL_mpck",
+    "breast_cancer_wdbc",
+    "glass",
+    "wine",
+)
 GROUP_QUESTIONS = (20, 30, 50, 100)
 PAIR_QUESTIONS = (30, 50, 100, 200)
+ROWS_SHOWN = (60, 100, 200, 400)  # those of as many pairs
+PAIR_METHODS = ("careful", "hasty", "COBRAS")
 RIVALS = ("session", "random pairs", "expected-change")
 BATCH = 10  # questions between two fits of an older strategy
 QUICK_MEASURES = ("ARI", "rows shown", "placed", "estimate", "low", "high")
@@ -55,14 +73,24 @@ def run_pairs(*, data: str, method: str, questions: int, seed: int) -> dict[str,
     return run_rival(data, method, seed)[questions]
 
 
-def run_labels(*, data: str, people: str, questions: int, seed: int) -> dict[str, float]:
-    """The labels that are there at once, after so many group questions; no model is fitted."""
-    return run_quickly(data, "group", people, GROUP_QUESTIONS, seed)[questions]
+def run_labels(*, data: str, people: str, after: str, seed: int) -> dict[str, float]:
+    """The labels that are there at once, after group questions or rows shown; without a model."""
+    return run_quickly(data, "group", people, GROUP_QUESTIONS, seed)[after]
 
 
-def run_pair_labels(*, data: str, people: str, questions: int, seed: int) -> dict[str, float]:
-    """The same after so many pairs."""
-    return run_quickly(data, "pair", people, PAIR_QUESTIONS, seed)[questions]
+def run_pair_labels(*, data: str, people: str, after: str, seed: int) -> dict[str, float]:
+    """The same after pairs, and what COBRAS makes of pairs that it chooses."""
+    if people == "COBRAS":
+        return run_cobras(data, seed)[after]
+    return run_quickly(data, "pair", people, PAIR_QUESTIONS, seed)[after]
+
+
+def after_questions(counts: tuple[int, ...]) -> tuple[str, ...]:
+    return tuple(f"{n} questions" for n in counts)
+
+
+def after_rows() -> tuple[str, ...]:
+    return tuple(f"{n} rows" for n in ROWS_SHOWN)
 
 
 def run_hasty(*, data: str, people: str, seed: int) -> dict[str, float]:
@@ -81,25 +109,76 @@ def run_session(
 @lru_cache(maxsize=1)
 def run_quickly(
     data: str, kind: str, people: str, counts: tuple[int, ...], seed: int
-) -> dict[int, dict[str, float]]:
-    """The same of the labels that are there at once."""
-    return ask_and_measure(data, kind, people, counts, seed, measure_labels)
+) -> dict[str, dict[str, float]]:
+    """The same of the labels that are there at once, and by rows shown: the last screen within."""
+    by_rows: dict[str, dict[str, float]] = {}
+
+    def see_rows(session: LabelingSession, y: np.ndarray, n_shown: int, n_next: int) -> None:
+        for n_rows in ROWS_SHOWN:
+            if n_shown <= n_rows < n_shown + n_next:
+                by_rows[f"{n_rows} rows"] = measure_labels(session, y)
+
+    by_questions = ask_and_measure(data, kind, people, counts, seed, measure_labels, see_rows)
+    last = by_questions[max(counts)]
+    return {
+        **{f"{n} questions": measures for n, measures in by_questions.items()},
+        **{name: by_rows.get(name, last) for name in after_rows()},
+    }
 
 
 def ask_and_measure(
-    data: str, kind: str, people: str, counts: tuple[int, ...], seed: int, measure_session
+    data: str,
+    kind: str,
+    people: str,
+    counts: tuple[int, ...],
+    seed: int,
+    measure_session,
+    before_next=None,
 ) -> dict[int, dict[str, float]]:
     X, y = draw_rows(data, seed + FIRST_SEED)
     session = LabelingSession(X, kinds=(kind,), random_state=seed)
     oracle = LabelOracle(y, **PEOPLE[people], random_state=seed)
     measures = {}
+    n_shown = 0
     for n_asked in range(1, max(counts) + 1):
         question = session.next_question()
         if question is not None:
+            if before_next is not None:
+                before_next(session, y, n_shown, len(question.shown))
+            n_shown += len(question.shown)
             session.answer(question, oracle(question))
         if n_asked in counts:
             measures[n_asked] = measure_session(session, y)
     return measures
+
+
+@lru_cache(maxsize=1)
+def run_cobras(data: str, seed: int) -> dict[str, dict[str, float]]:
+    """COBRAS on the same rows, asking pairs of its own; it is not told how many clusters there are.
+
+    It clusters the rows as they are, standardized where a session would standardize them.
+    """
+    X, y = draw_rows(data, seed + FIRST_SEED)
+    prepared = fit_preparation(X, "auto", seed=seed)
+    with tempfile.TemporaryDirectory() as folder:
+        problem, outcome = f"{folder}/problem.npz", f"{folder}/labels.npy"
+        np.savez(problem, X=np.asarray(prepared.map.transform(X)), y=y)
+        job = {
+            **{"data_file": problem, "labels_file": outcome, "seed": seed, "noise": 0.0},
+            **{"n_answers": max(PAIR_QUESTIONS), "after": list(PAIR_QUESTIONS)},
+        }
+        command = [python_of("cobras-ts"), "-P", "-W", "ignore", PEERS / "cobras-ts.py"]
+        subprocess.run(
+            command, input=json.dumps(job), text=True, check=True, stdout=subprocess.DEVNULL
+        )
+        found = np.load(outcome)
+    unknown = dict.fromkeys(QUICK_MEASURES, np.nan)
+    return {
+        f"{n} questions": unknown
+        | {"ARI": adjusted_rand_score(y, labels), "placed": share_placed(y, labels)}
+        | {"rows shown": 2 * n}
+        for n, labels in zip(PAIR_QUESTIONS, found)
+    }
 
 
 def measure(session: LabelingSession, y: np.ndarray) -> dict[str, float]:
@@ -167,7 +246,8 @@ def draw_rows(data: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
     classes = np.asarray(found.y)
     n_rows = 1000 if data == "digits" else CLICK_ROWS
     rows = np.random.default_rng(seed).permutation(len(classes))[:n_rows]
-    X = np.asarray(found.X, dtype=np.float64)[rows] / (16 if data == "digits" else 1)
+    X = np.asarray(found.X)[rows].reshape(len(rows), -1).astype(np.float64)
+    X /= 16 if data == "digits" else 1
     return X, np.unique(classes[rows], return_inverse=True)[1]
 
 
@@ -190,21 +270,43 @@ def conclude_pairs(records: list[Record]) -> list[str]:
 
 
 def conclude_labels(records: list[Record]) -> list[str]:
-    """Means by people and questions, what haste costs with the most, and the intervals."""
-    found = summarize(records, ("people", "questions"), "ARI")
-    lines, most = [], max((n for _, n in found), key=int)
-    for people in PEOPLE:
-        means = [
-            f"{n} questions {one.mean:.3f}" for (who, n), one in found.items() if who == people
-        ]
+    """Means by people and questions or rows, what haste costs with the most, and the intervals."""
+    found = summarize(records, ("people", "after"), "ARI")
+    lines = []
+    for people in PAIR_METHODS:
+        means = [f"{after} {one.mean:.3f}" for (who, after), one in found.items() if who == people]
         if means:
-            lines.append(f"Mean of the sets, {people} people: {', '.join(means)}.")
-            of_these = conclude_intervals([one for one in records if one["people"] == people])
-            lines += [f"{people.capitalize()} people: {line}" for line in of_these]
+            lines.append(f"Mean of the sets, {name_people(people)}: {', '.join(means)}.")
+        asked = [one for one in records if one["people"] == people and "questions" in one["after"]]
+        if asked and people in PEOPLE:
+            lines += [f"{people.capitalize()} people: {one}" for one in conclude_intervals(asked)]
+    most = max((after for _, after in found if "questions" in after), key=leading_number)
     if ("careful", most) in found and ("hasty", most) in found:
         cost = found["careful", most].mean - found["hasty", most].mean
-        lines.append(f"Hasty people cost {cost:.3f} at {most} questions.")
-    return lines
+        lines.append(f"Hasty people cost {cost:.3f} at {most}.")
+    return lines + conclude_cobras(records)
+
+
+def conclude_cobras(records: list[Record]) -> list[str]:
+    """Where COBRAS is ahead of a session of pairs."""
+    found = summarize(records, ("people", "data", "after"), "ARI")
+    ahead: dict[str, list[str]] = {}
+    for who, data, after in found:
+        if who == "COBRAS" and ("careful", data, after) in found:
+            behind = found["careful", data, after].mean < found[who, data, after].mean
+            ahead.setdefault(after, []).extend([data] if behind else [])
+    where = [f"{after} on {', '.join(sets) or 'no set'}" for after, sets in ahead.items()]
+    return [f"COBRAS is ahead of careful people's pairs after {'; after '.join(where)}."] * bool(
+        where
+    )
+
+
+def name_people(people: str) -> str:
+    return people if people == "COBRAS" else f"{people} people"
+
+
+def leading_number(after: str) -> int:
+    return int(after.split()[0])
 
 
 def conclude_hasty(records: list[Record]) -> list[str]:
@@ -240,28 +342,58 @@ def fetched() -> tuple[str, ...]:
     return tuple(name for name in CLICK_SETS if name != "digits")
 
 
+def label_cells(sets: tuple[str, ...]) -> list[dict]:
+    after = after_questions(GROUP_QUESTIONS) + after_rows()
+    return cells_of(data=sets, people=tuple(PEOPLE), after=after)
+
+
+def pair_cells(sets: tuple[str, ...]) -> list[dict]:
+    return cells_of(data=sets, people=PAIR_METHODS, after=after_questions(PAIR_QUESTIONS))
+
+
 TABLES = (
     Table(
         "labels",
-        "ARI of the labels that are there at once, by group questions",
-        cells=lambda: cells_of(data=CLICK_SETS, people=tuple(PEOPLE), questions=GROUP_QUESTIONS),
+        "ARI of the labels that are there at once, by group questions and by rows shown",
+        cells=lambda: label_cells(CLICK_SETS),
         run=run_labels,
         rows=("data", "people"),
-        columns="questions",
+        columns="after",
         measures=QUICK_MEASURES,
         data=fetched,
         conclude=conclude_labels,
     ),
     Table(
         "pair_labels",
-        "ARI of the labels that are there at once, by pairs",
-        cells=lambda: cells_of(data=CLICK_SETS, people=("careful",), questions=PAIR_QUESTIONS),
+        "ARI of the labels that are there at once, by pairs, beside COBRAS on the same rows",
+        cells=lambda: pair_cells(CLICK_SETS),
         run=run_pair_labels,
-        rows=("data",),
-        columns="questions",
+        rows=("data", "people"),
+        columns="after",
         measures=QUICK_MEASURES,
         data=fetched,
-        published=lambda cell: published_pairs({**cell, "method": "session"}),
+        conclude=conclude_labels,
+    ),
+    Table(
+        "further_labels",
+        "Eight further sets: ARI by group questions and by rows shown",
+        cells=lambda: label_cells(FURTHER_SETS),
+        run=run_labels,
+        rows=("data", "people"),
+        columns="after",
+        measures=QUICK_MEASURES,
+        data=lambda: FURTHER_SETS,
+        conclude=conclude_labels,
+    ),
+    Table(
+        "further_pair_labels",
+        "Eight further sets: ARI by pairs, beside COBRAS on the same rows",
+        cells=lambda: pair_cells(FURTHER_SETS),
+        run=run_pair_labels,
+        rows=("data", "people"),
+        columns="after",
+        measures=QUICK_MEASURES,
+        data=lambda: FURTHER_SETS,
         conclude=conclude_labels,
     ),
     Table(

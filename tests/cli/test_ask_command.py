@@ -18,7 +18,7 @@ from likewise.cli.question_screen import (
     screen_of,
 )
 from likewise.cli.terminal_images import draw_image, image_size
-from likewise.labeling import Question
+from likewise.labeling import Question, hold_log
 
 
 @pytest.fixture
@@ -89,6 +89,18 @@ def test_other_keys_are_ignored(folder, monkeypatch, capsys):
 def test_it_stops_after_so_many_answers(folder, monkeypatch, capsys):
     _, said = run(monkeypatch, capsys, "nnnnnn", "plain.csv", "-n", "2")
     assert "2 answers are saved" in said
+
+
+def test_a_log_that_a_studio_holds_is_refused_by_one_line(folder, monkeypatch, capsys):
+    with hold_log("plain-answers.log"):
+        code, said = run(monkeypatch, capsys, "n", "plain.csv")
+    assert code == 1
+    assert said.splitlines()[-1].endswith(
+        "A studio is using plain-answers.log. Join it by its link, or name another file with --log."
+    )
+    assert "Traceback" not in said
+    assert not (folder / "plain-answers.csv").exists()
+    assert run(monkeypatch, capsys, "n", "plain.csv")[0] == 0
 
 
 def test_it_says_when_nothing_is_left_to_ask(folder, monkeypatch, capsys):

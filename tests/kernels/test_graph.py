@@ -174,6 +174,18 @@ def test_self_tuning_weights_are_those_of_the_formula_on_the_neighbor_graph(
     assert_allclose(self_tuning_graph(9 * X + 5, k, scale_neighbor=scale_neighbor).toarray(), W)
 
 
+@settings(max_examples=25)
+@given(SEEDS, st.integers(1, 25), st.floats(0, 1))
+def test_edges_that_one_row_has_alone_are_weakened(seed, k, one_sided):
+    X = draw_rows(seed)
+    W = self_tuning_graph(X, k).toarray()
+    dists = cdist(X, X)
+    np.fill_diagonal(dists, np.inf)
+    is_near = dists <= np.sort(dists, axis=1)[:, [min(k, 19) - 1]]
+    expected = np.where(is_near & is_near.T, W, one_sided * W)
+    assert_allclose(self_tuning_graph(X, k, one_sided=one_sided).toarray(), expected, atol=1e-12)
+
+
 @pytest.mark.parametrize("n", [1, 2, 12])
 def test_equal_rows_have_weights_of_one(n):
     W = self_tuning_graph(np.ones((n, 2)), 3)

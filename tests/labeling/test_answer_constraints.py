@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from likewise.labeling import Event, Question, constraints_from
-from likewise.labeling.answer_constraints import links_of, pairs_from
+from likewise.labeling.answer_constraints import links_of
+from likewise.labeling.decided_groups import pairs_that_hold
 
 GROUP = Question("group", (9,), groups=((0, 1), (2,), (3,)), more=((4,),))
 
@@ -61,7 +62,7 @@ GROUP = Question("group", (9,), groups=((0, 1), (2,), (3,)), more=((4,),))
         (
             Question("move", (9,), groups=((0, 1), (2,))),
             0,
-            {("must_link", 9, 0): 0.5, ("cannot_link", 9, 2): 0.5},
+            {("must_link", 9, 0): 0.25, ("must_link", 9, 1): 0.25, ("cannot_link", 9, 2): 0.5},
         ),
     ],
 )
@@ -74,8 +75,11 @@ def test_each_answer_says_what_it_says(question, choice, expected):
 def test_the_row_that_stands_for_a_group_is_not_linked_to_itself():
     links = links_of(Question("group", (0,), groups=((0, 1), (2,))), 0)
     assert [(link.kind, link.points, link.weight) for link in links] == [
-        ("cannot_link", (0, 2), 1.0)
+        ("must_link", (0, 1), 0.5),
+        ("cannot_link", (0, 2), 0.5),
     ]
+    alone = links_of(Question("group", (0,), groups=((0,), (2,))), 0)
+    assert [(link.points, link.weight) for link in alone] == [((0, 2), 1.0)]
 
 
 @given(st.data(), st.integers(1, 9), st.integers(0, 8))
@@ -107,12 +111,11 @@ def test_answers_keep_their_order_their_screen_and_who_gave_them():
         ],
         n_samples=10,
     )
-    assert_array_equal(
-        answers.kinds, ["cannot_link", "must_link", "cannot_link", "cannot_link", "must_link"]
-    )
-    assert_array_equal(answers.screens, ["e1", "e2", "e2", "e2", "e3"])
-    assert_array_equal(answers.annotators, ["ann", "bob", "bob", "bob", ""])
-    assert_array_equal(answers.seconds, [2.0, np.nan, np.nan, np.nan, np.nan])
+    of_group = ["must_link", "must_link", "cannot_link", "cannot_link"]
+    assert_array_equal(answers.kinds, ["cannot_link", *of_group, "must_link"])
+    assert_array_equal(answers.screens, ["e1", *["e2"] * 4, "e3"])
+    assert_array_equal(answers.annotators, ["ann", *["bob"] * 4, ""])
+    assert_array_equal(answers.seconds, [2.0, *[np.nan] * 5])
     assert answers.answer(1).asked_at == np.datetime64("2026-01-31T12:00:00")
     assert len(set(answers.questions())) == 3
 
@@ -140,10 +143,10 @@ def test_the_pairs_alone_are_those_of_all_constraints():
         answered("e4", GROUP, "nowhere"),
         Event("undo", "e5", undoes="e1"),
     ]
-    answers, pairs = constraints_from(events, 10), pairs_from(events, 10)
-    assert_array_equal(answers.must_link, [(9, 0)])
+    answers, pairs = constraints_from(events, 10), pairs_that_hold(events, 10)
+    assert_array_equal(answers.must_link, pairs.must_link)
     assert_array_equal(pairs.must_link, [(9, 0), (9, 1)])  # with the other row of the group
     assert_array_equal(pairs.cannot_link, answers.cannot_link)
     cannot_links = answers.positions("cannot_link")
     assert_array_equal(pairs.weights, [0.25, 0.25, *answers.weights[cannot_links]])
-    assert pairs_from([], 3) == constraints_from([], 3)
+    assert pairs_that_hold([], 3) == constraints_from([], 3)

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from likewise.labeling import Event, Question
-from likewise.labeling.answer_constraints import pairs_from
 from likewise.labeling.asked_again import settle_looks, vote
+from likewise.labeling.decided_groups import pairs_that_hold
 from likewise.labeling.knowledge import join_components
 
 A, B = (0, 1), (2, 3)  # rows of two groups
@@ -26,7 +26,7 @@ def two_groups():
 
 def groups_of(events, n_samples=10):
     looks = settle_looks(events, n_samples)
-    return looks, join_components(pairs_from(looks.events, n_samples))[0]
+    return looks, join_components(pairs_that_hold(looks.events, n_samples))[0]
 
 
 def test_the_vote_by_hand():

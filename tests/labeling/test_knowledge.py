@@ -7,11 +7,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs
 
 from likewise import Constraints
-from likewise.cluster import known_components
+from likewise.cluster import field_covariance, interpolate_groups, known_components
 from likewise.cluster.membership_spread import EVENNESS
 from likewise.kernels import normalized_adjacency, self_tuning_graph
 from likewise.labeling import Walks, learn_quickly
-from likewise.labeling.knowledge import ALPHA, NOISE, join_components
+from likewise.labeling.distance_field import DistanceField
+from likewise.labeling.knowledge import ALPHA, DISTANCE_WEIGHT, NOISE, join_components
 
 SEEDS = st.integers(0, 10_000)
 
@@ -73,7 +74,7 @@ def test_before_any_answer_nothing_is_known():
 def test_rows_that_no_walk_reaches_have_all_memberships_alike():
     X = np.concatenate([np.arange(12.0), 1e6 + np.arange(12.0)])[:, None]
     S = normalized_adjacency(self_tuning_graph(X, 3))[0]
-    knowledge = learn_quickly(X, S, Constraints(24, cannot_link=[(0, 11)]))
+    knowledge = learn_quickly(X, S, Constraints(24, cannot_link=[(0, 11)]), walks=Walks(S))
     assert_array_equal(knowledge.memberships[12:], np.full((12, 2), 0.5))
     assert knowledge.memberships[1, 0] > knowledge.memberships[1, 1]
 
@@ -89,7 +90,7 @@ def test_memberships_are_those_of_a_gaussian_field_given_the_known_rows(seed):
     rows = np.sort(np.random.default_rng(seed).choice(len(X), 12, replace=False))
     known[rows] = y[rows]
     answers = Constraints.from_partial_labels(known)
-    knowledge = learn_quickly(X, S, answers)
+    knowledge = learn_quickly(X, S, answers, walks=Walks(S))
     groups = known_components(answers).components
     assert_array_equal(knowledge.groups, groups)
     K = np.linalg.inv(np.eye(60) - ALPHA * S.toarray())
@@ -103,6 +104,9 @@ def test_memberships_are_those_of_a_gaussian_field_given_the_known_rows(seed):
     assert_allclose(knowledge.memberships[others], F[others], atol=1e-5)
     assert_allclose(knowledge.memberships.sum(axis=1), 1)
     assert_array_equal(knowledge.memberships.argmax(axis=1)[rows], groups[rows])
+    by_distance = DistanceField(X).spread(groups, groups.max() + 1)
+    both = (knowledge.memberships + DISTANCE_WEIGHT * by_distance) / (1 + DISTANCE_WEIGHT)
+    assert_allclose(learn_quickly(X, S, answers).memberships[others], both[others], atol=1e-9)
 
 
 @given(SEEDS)
@@ -127,7 +131,7 @@ def test_without_contradictions_groups_are_the_components_of_the_must_links(seed
 def test_learning_answer_by_answer_is_the_same_to_the_last_bit_as_learning_at_once(seed):
     X, y, S = draw_rows(seed)
     answers = Constraints.from_labels(y, n_pairs=12, noise=0.2, random_state=seed)
-    walks = Walks(S)
+    walks = Walks(S, X)
     for n in range(answers.n_answers + 1):
         step_by_step = learn_quickly(X, S, answers.subset(np.arange(n)), walks=walks)
     at_once = learn_quickly(X, S, answers)
@@ -158,3 +162,15 @@ def test_walks_between_rows_are_those_of_the_leading_directions():
     assert left.min() > -1e-6  # nothing is counted twice
     assert left.max() < 2  # and long walks are all there: they make K's largest eigenvalue 50
     assert Walks(S).between([], np.array([5, 7])).shape == (0, 2)
+
+
+def test_few_rows_and_many_are_spread_over_alike():
+    S = normalized_adjacency(self_tuning_graph(np.random.default_rng(0).normal(size=(80, 3))))[0]
+    groups = np.full(80, -1)
+    groups[:12] = np.arange(12) % 4
+    solved, inverted = (
+        interpolate_groups(S, groups, 4, alpha=0.98, tol=1e-12, noise=0.05, covariance=covariance)
+        for covariance in (None, field_covariance(S, alpha=0.98))
+    )
+    assert_allclose(inverted, solved, atol=1e-9)
+    assert Walks(S).covariance is not None

@@ -10,8 +10,9 @@ from sklearn.datasets import make_blobs
 from likewise import Constraints
 from likewise.cluster.membership_spread import EVENNESS
 from likewise.kernels import normalized_adjacency, self_tuning_graph
-from likewise.labeling import learn_quickly, settle_groups
-from likewise.labeling.knowledge import NOISE
+from likewise.labeling import Walks, learn_quickly, settle_groups
+from likewise.labeling.distance_field import DistanceField
+from likewise.labeling.knowledge import DISTANCE_WEIGHT, NOISE
 from likewise.labeling.placed_share import (
     estimate_placed,
     log_odds,
@@ -69,7 +70,11 @@ def test_leaving_out_is_learning_without_the_row():
     knowledge, settled = know(X, labels)
     known = knowledge.known_rows
     own = settled.groups[known]
-    fast = leave_one_out(knowledge.walks, known, own, settled.n_groups, sharpness=1.0)
+    walks = Walks(knowledge.S)  # of the graph alone
+    fast = leave_one_out(walks, known, own, settled.n_groups, sharpness=1.0)
+    both = leave_one_out(knowledge.walks, known, own, settled.n_groups, sharpness=1.0)
+    by_distance = DistanceField(X).leave_one_out(known, own, settled.n_groups)
+    assert_allclose(both, (fast + DISTANCE_WEIGHT * by_distance) / (1 + DISTANCE_WEIGHT))
     Phi, Y = knowledge.walks.coordinates, np.eye(settled.n_groups)[own]
     K = Phi @ Phi.T
     Q = np.linalg.inv(K[np.ix_(known, known)] + (1 + NOISE) * np.eye(12))

@@ -14,7 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from likewise import Constraints
 from likewise.features import TableFeatures
-from likewise.labeling import Event, LabelingSession, LabelOracle, Question, ask, session
+from likewise.labeling import Event, LabelingSession, LabelOracle, Question, ask, groups_so_far
 from likewise.labeling.asked_again import swap
 from likewise.labeling.settled_groups import not_outvoted
 
@@ -321,7 +321,7 @@ def test_a_pair_that_others_outvote_is_not_learned_from():
 
 
 def test_many_rows_are_placed_by_a_sample(monkeypatch):
-    monkeypatch.setattr(session, "ROWS_IN_MIND", 80)
+    monkeypatch.setattr(groups_so_far, "ROWS_IN_MIND", 80)
     many, y = make_blobs(300, centers=CENTERS, random_state=0)
     done = ask(many, LabelOracle(y), budget=15)
     assert len(done.knowledge.Z) == 80

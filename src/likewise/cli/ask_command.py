@@ -94,12 +94,31 @@ def ask(
     output = output or f"{Path(data).stem}-answers.csv"
     check_files({"DATA": data, "-c": answers}, {"--log": log, "-o": output})
     check_fresh(log, output)
-    from likewise.labeling import LabelingSession
+    from likewise.labeling import TERMINAL, hold_log
 
     choice = ColumnChoice(features, exclude, as_text, as_category)
     shown = read_shown_rows(data, id_column, choice, start_column)
     print_columns(shown.data)
-    session = LabelingSession(
+    with hold_log(log, holder=TERMINAL, option="--log"):
+        session = open_session(shown, log, kinds, preparation, random_state)
+        try:
+            if answers is not None:
+                print_message(f"{session.add_answers(answers)} new answers from {answers}")
+            describe_start(session, log)
+            run_session(session, shown, key_reader(), annotator or None, questions)
+        finally:
+            session.constraints.write(output)
+            session.close()
+            n_answers = session.progress.n_questions
+            print_message(f"{n_answers} answers are saved in {log}, and written to {output}")
+            print_message(f"next: likewise cluster {data} -c {output}")
+
+
+def open_session(shown, log: str, kinds: tuple[str, ...], preparation: str, random_state: int):
+    """A session about the rows, where its log left it."""
+    from likewise.labeling import LabelingSession
+
+    return LabelingSession(
         shown.data.rows,
         ids=shown.data.ids,
         log=log,
@@ -109,17 +128,6 @@ def ask(
         features="auto" if shown.data.features is None else shown.data.features,
         random_state=random_state,
     )
-    try:
-        if answers is not None:
-            print_message(f"{session.add_answers(answers)} new answers from {answers}")
-        describe_start(session, log)
-        run_session(session, shown, key_reader(), annotator or None, questions)
-    finally:
-        session.constraints.write(output)
-        session.close()
-        n_answers = session.progress.n_questions
-        print_message(f"{n_answers} answers are saved in {log}, and written to {output}")
-        print_message(f"next: likewise cluster {data} -c {output}")
 
 
 def check_fresh(log: str, output: str) -> None:

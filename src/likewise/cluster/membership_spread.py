@@ -10,6 +10,7 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import solve
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
@@ -158,7 +159,14 @@ def spread_memberships(
 
 
 def interpolate_groups(
-    S: csr_array, groups: np.ndarray, n_groups: int, *, alpha: float, tol: float, noise: float
+    S: csr_array,
+    groups: np.ndarray,
+    n_groups: int,
+    *,
+    alpha: float,
+    tol: float,
+    noise: float,
+    covariance: np.ndarray | None = None,
 ) -> np.ndarray:
     """Memberships (n, k) over a graph from known groups (n,), -1 for unknown; 0 if not reached.
 
@@ -168,20 +176,31 @@ def interpolate_groups(
         F = inv(I - alpha S + D / noise) Y / noise,    D = 1 for known rows, Y their groups
 
     This is the mean of a Gaussian field with covariance K = inv(I - alpha S), seen with variance
-    `noise` at the known rows: K_:A inv(K_AA + noise I) Y_A. Columns are then divided by a power of
+    `noise` at the known rows: K_:A inv(K_AA + noise I) Y_A, which is computed so where the
+    `covariance` K (n, n) is given. Columns are then divided by a power of
     their share of all rows, since groups with few known rows would otherwise come out too small.
     """
     Y = one_hot(groups, n_groups)
-    scales = np.where(groups >= 0, 1 / np.sqrt(1 + 1 / noise), 1.0)[:, None]  # of the diagonal
-    weights = np.where(groups >= 0, 1 / noise, 0.0)[:, None]
+    if covariance is not None:
+        known = np.flatnonzero(groups >= 0)
+        at_known = covariance[np.ix_(known, known)] + noise * np.eye(len(known))
+        F = covariance[:, known] @ solve(at_known, Y[known], assume_a="pos")
+    else:
+        scales = np.where(groups >= 0, 1 / np.sqrt(1 + 1 / noise), 1.0)[:, None]  # of the diagonal
+        weights = np.where(groups >= 0, 1 / noise, 0.0)[:, None]
 
-    def multiply(V: np.ndarray) -> np.ndarray:
-        F = scales * V
-        return scales * (F - alpha * (S @ F) + weights * F)
+        def multiply(V: np.ndarray) -> np.ndarray:
+            F = scales * V
+            return scales * (F - alpha * (S @ F) + weights * F)
 
-    solved = solve_columns(multiply, scales * Y / noise, tol=tol, max_iter=MAX_ITER)
-    memberships = share_walks(S, scales * solved.X, alpha=alpha, tol=tol)
+        F = scales * solve_columns(multiply, scales * Y / noise, tol=tol, max_iter=MAX_ITER).X
+    memberships = share_walks(S, F, alpha=alpha, tol=tol)
     return even_out(memberships, memberships.mean(axis=0))
+
+
+def field_covariance(S: csr_array, *, alpha: float) -> np.ndarray:
+    """K = inv(I - alpha S), (n, n): for few rows; one inverse is cheaper than many systems."""
+    return np.linalg.inv(np.eye(S.shape[0]) - alpha * S.toarray())
 
 
 def even_out(memberships: np.ndarray, shares: np.ndarray) -> np.ndarray:

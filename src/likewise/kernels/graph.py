@@ -48,7 +48,9 @@ def neighbor_graph(X, n_neighbors: int = 5) -> csr_array:
     return _joined_either_way(indices)
 
 
-def self_tuning_graph(X, n_neighbors: int = 10, *, scale_neighbor: int = 7) -> csr_array:
+def self_tuning_graph(
+    X, n_neighbors: int = 10, *, scale_neighbor: int = 7, one_sided: float = 1.0
+) -> csr_array:
     """Symmetric graph of nearest rows, weighted by distances in units of the local density.
 
     The weight of the edge between i and j is ``exp(-|x_i - x_j|^2 / (sigma_i sigma_j))``, where
@@ -61,6 +63,10 @@ def self_tuning_graph(X, n_neighbors: int = 10, *, scale_neighbor: int = 7) -> c
         As in `neighbor_graph`.
     scale_neighbor : int, default=7
         Which neighbor sets the unit, clipped to `n_neighbors`. Raising it evens out the weights.
+    one_sided : float, default=1.0
+        What the weight of an edge is multiplied by if only one of its rows has the other among its
+        neighbors. Lowering it weakens the edges that lead from sparse regions into others, and
+        keeps the graph connected.
 
     Returns
     -------
@@ -69,7 +75,7 @@ def self_tuning_graph(X, n_neighbors: int = 10, *, scale_neighbor: int = 7) -> c
 
     References
     ----------
-    zelnik2004
+    zelnik2004; ozaki2011 for edges that both rows share.
 
     Examples
     --------
@@ -90,7 +96,11 @@ def self_tuning_graph(X, n_neighbors: int = 10, *, scale_neighbor: int = 7) -> c
     i, j = np.repeat(np.arange(n), k), indices.ravel()
     weights = np.exp(-sq_dists.ravel() / (scales[i] * scales[j]))
     W = csr_array((weights, (i, j)), shape=(n, n))
-    W = csr_array(W.maximum(W.T))
+    if one_sided == 1:
+        W = csr_array(W.maximum(W.T))
+    else:
+        mutual = W.minimum(W.T)
+        W = csr_array(one_sided * W.maximum(W.T) + (1 - one_sided) * mutual)
     W.eliminate_zeros()
     return W
 

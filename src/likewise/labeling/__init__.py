@@ -1,6 +1,6 @@
 """Questions worth a click: what is known, what to ask next, and what an answer says."""
 
-from likewise.labeling.answer_constraints import constraints_from, events_from, links_of
+from likewise.labeling.answer_constraints import constraints_from, links_of
 from likewise.labeling.asked_again import consistency_of
 from likewise.labeling.chat_oracle import ChatOracle, chat
 from likewise.labeling.doubted_answers import DoubtedAnswer, doubted_answers
@@ -12,10 +12,13 @@ from likewise.labeling.events import (
     counted,
     in_force,
     meaning,
+    now,
     what_is_asked,
 )
 from likewise.labeling.exchange_log import Exchange, ExchangeLog
+from likewise.labeling.imported_answers import events_from
 from likewise.labeling.knowledge import Knowledge, Walks, learn_quickly
+from likewise.labeling.log_lock import TERMINAL, hold_log
 from likewise.labeling.machine_answers import JoinedBelief, MachineBelief, join_beliefs
 from likewise.labeling.oracles import LabelOracle, Oracle, ask
 from likewise.labeling.placed_share import PlacedShare, estimate_placed
@@ -35,7 +38,8 @@ from likewise.labeling.questions import (
     check_question,
 )
 from likewise.labeling.replies import OracleStopped, Reply
-from likewise.labeling.session import LabelingSession, Progress, now
+from likewise.labeling.session import LabelingSession
+from likewise.labeling.session_progress import Progress
 from likewise.labeling.settled_groups import Settled, settle_groups
 from likewise.labeling.what_to_ask import MOST_SHOWN, choose_question
 
@@ -50,6 +54,7 @@ __all__ = [
     "NEW",
     "NOWHERE",
     "SAYING",
+    "TERMINAL",
     "TITLES",
     "TOGETHER",
     "UNDOABLE",
@@ -87,6 +92,7 @@ __all__ = [
     "doubted_answers",
     "estimate_placed",
     "events_from",
+    "hold_log",
     "in_force",
     "join_beliefs",
     "learn_quickly",

@@ -3,7 +3,7 @@
     pair         must-link or cannot-link; can't tell: undecided pair, here and below, 1
                  with weight 0, which nothing learns from
     odd_one_out  odd one out; can't tell: undecided                                  1
-    group        must-link to the row that stands for the group chosen,              1/2
+    group        must-links to the rows that stand for the group chosen, together    1/2
                  cannot-links to those of the other groups shown, together           1/2
                  another, new: cannot-links to all groups shown, together            1
                  nowhere: these cannot-links with weight 0, which nothing learns from
@@ -19,15 +19,14 @@ One look weighs 1, however many links it is written as. They keep the id of thei
 screen, so that splitting holds them out together.
 """
 
-import warnings
 from collections.abc import Iterable, Sequence
-from hashlib import blake2b
+from functools import lru_cache
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from likewise.constraints import Answer, Constraints
+from likewise.constraints import Constraints
 from likewise.labeling.events import Event, counted
 from likewise.labeling.questions import APART, CANT_TELL, IMPORTED, NOWHERE, TOGETHER, Question
 
@@ -63,7 +62,7 @@ def constraints_from(events: Iterable[Event], n_samples: int, ids=None) -> Const
     >>> answers.weights
     array([0.5 , 0.25, 0.25])
     """
-    found = links_by_event(events)
+    found = [(event, link) for event, links in links_by_event(events) for link in links]
     kinds = np.array([link.kind for _, link in found], dtype=object)
     codes = np.array([KINDS.index(kind) for kind in kinds], dtype=np.int64)
     order = np.argsort(codes, kind="stable")  # Constraints takes them kind by kind
@@ -81,13 +80,9 @@ def constraints_from(events: Iterable[Event], n_samples: int, ids=None) -> Const
     return sorted_constraints.subset(np.argsort(order))
 
 
-def pairs_from(events: Iterable[Event], n_samples: int) -> Constraints:
-    """The pairs of `constraints_from` with their weights, and nothing else about them: quickly.
-
-    Here all rows that stand for a group share a must-link to it: if one of them turns out to be
-    elsewhere, rows that were put beside it stay.
-    """
-    links = [link for _, link in links_by_event(events, with_others=True)]
+def constraints_of_pairs(links: Iterable[Link], n_samples: int) -> Constraints:
+    """The pairs among the links with their weights, and nothing else about them: quickly."""
+    links = [link for link in links if link.kind in ("must_link", "cannot_link")]
     must_link = [link for link in links if link.kind == "must_link"]
     cannot_link = [link for link in links if link.kind == "cannot_link"]
     return Constraints(
@@ -98,33 +93,35 @@ def pairs_from(events: Iterable[Event], n_samples: int) -> Constraints:
     )
 
 
-def links_by_event(
-    events: Iterable[Event], *, with_others: bool = False
-) -> list[tuple[Event, Link]]:
+def links_by_event(events: Iterable[Event]) -> list[tuple[Event, tuple[Link, ...]]]:
     """The links of every answer and action that counts, in order."""
     return [
-        (event, link)
+        (event, links_of(event.question, event.choice))
         for event in counted(events)
         if event.question is not None
-        for link in links_of(event.question, event.choice, with_others=with_others)
     ]
 
 
-def links_of(question: Question, choice, *, with_others: bool = False) -> list[Link]:
-    """What one answer says, with weights that add up to one look."""
+@lru_cache(maxsize=2**15)  # a session asks for those of every answer again after each
+def links_of(question: Question, choice, *, with_others: bool = True) -> tuple[Link, ...]:
+    """What one answer says, with weights that add up to one look.
+
+    All rows that stand for a group share the must-link to it: if one of them turns out to be
+    elsewhere, rows that were put beside it stay. Without `with_others` the first has it alone.
+    """
     rows = question.rows
     if question.kind == IMPORTED:
-        return [Link(kind, tuple(rows[i] for i in at), weight) for kind, at, weight in choice]
+        return tuple(Link(kind, tuple(rows[i] for i in at), weight) for kind, at, weight in choice)
     if choice == CANT_TELL:
         if question.kind == "odd_one_out":
-            return [Link("undecided", rows, LOOK)]
+            return (Link("undecided", rows, LOOK),)
         others = rows[1:] + tuple(group[0] for group in question.groups)
-        return [
+        return tuple(
             Link("undecided_pair", (rows[0], other), 0.0) for other in others if other != rows[0]
-        ]
+        )
     if question.kind == "odd_one_out":
         others = tuple(row for i, row in enumerate(rows) if i != choice)
-        return [Link("odd_one_out", (*others, rows[choice]), LOOK)]
+        return (Link("odd_one_out", (*others, rows[choice]), LOOK),)
     if question.kind in ("group", "move"):
         groups = [group if with_others else group[:1] for group in question.groups]
         return link_to_groups(rows[0], groups, choice)
@@ -139,14 +136,14 @@ def links_of(question: Question, choice, *, with_others: bool = False) -> list[L
         return weigh_together(inside, list(combinations([g[0] for g in question.groups], 2)))
     if choice == TOGETHER:
         return weigh_together(list(pairwise(rows)), [])
-    return weigh_together([], [rows]) if choice == APART and len(rows) == 2 else []
+    return weigh_together([], [rows]) if choice == APART and len(rows) == 2 else ()
 
 
-def link_to_groups(row: int, groups: Sequence[Sequence[int]], choice) -> list[Link]:
+def link_to_groups(row: int, groups: Sequence[Sequence[int]], choice) -> tuple[Link, ...]:
     """A row joined to one group and kept from the others, or from all of them."""
     others = [(row, group[0]) for g, group in enumerate(groups) if g != choice and group[0] != row]
     if choice == NOWHERE:
-        return [Link("cannot_link", pair, 0.0) for pair in others]
+        return tuple(Link("cannot_link", pair, 0.0) for pair in others)
     if isinstance(choice, str):
         return weigh_together([], others)
     together = [(row, chosen) for chosen in groups[choice] if chosen != row]
@@ -156,56 +153,10 @@ def link_to_groups(row: int, groups: Sequence[Sequence[int]], choice) -> list[Li
 
 def weigh_together(
     must_link: Sequence[Pair], cannot_link: Sequence[Pair], weight: float = LOOK
-) -> list[Link]:
+) -> tuple[Link, ...]:
     """Links that share one weight in equal parts."""
     n_links = len(must_link) + len(cannot_link)
-    return [Link("must_link", tuple(pair), weight / n_links) for pair in must_link] + [
-        Link("cannot_link", tuple(pair), weight / n_links) for pair in cannot_link
-    ]
-
-
-def events_from(constraints: Constraints, name: str = "file") -> list[Event]:
-    """Answers that came from elsewhere as events, those of one screen as one.
-
-    Their ids are the names of their screens, or follow from their content, so that answers that are
-    imported twice count once.
-    """
-    if constraints.exclusive:
-        warnings.warn(
-            f"{len(constraints.exclusive)} exclusive groups are rules about clusters and no "
-            "answers: they are left out here. Keep their file for likewise cluster.",
-            UserWarning,
-            stacklevel=3,
-        )
-    answers = list(constraints.answers())
-    by_screen: dict[str, list[int]] = {}
-    repeats: dict[str, int] = {}
-    for i, answer in enumerate(answers):
-        screen = answer.screen
-        if screen is None:
-            about = (answer.kind, answer.points, answer.weight, answer.annotator)
-            content = repr((*about, str(answer.asked_at)))
-            repeats[content] = repeats.get(content, 0) + 1
-            digest = blake2b(f"{content}{repeats[content]}".encode(), digest_size=8).hexdigest()
-            screen = f"{name}-{digest}"
-        by_screen.setdefault(screen, []).append(i)
-    return [as_event(screen, [answers[i] for i in at]) for screen, at in by_screen.items()]
-
-
-def as_event(screen: str, answers: Sequence[Answer]) -> Event:
-    """The answers of one screen as one event."""
-    rows = tuple(dict.fromkeys(row for answer in answers for row in answer.points))
-    links = tuple(
-        (answer.kind, tuple(rows.index(row) for row in answer.points), answer.weight)
-        for answer in answers
-    )
-    first = answers[0]
-    return Event(
-        "answer",
-        screen,
-        Question(IMPORTED, rows),
-        links,
-        first.annotator or "",
-        "" if first.asked_at is None else str(first.asked_at),
-        first.seconds,
+    return (
+        *(Link("must_link", tuple(pair), weight / n_links) for pair in must_link),
+        *(Link("cannot_link", tuple(pair), weight / n_links) for pair in cannot_link),
     )

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from likewise.labeling.answer_constraints import pairs_from
+from likewise.labeling.decided_groups import pairs_that_hold
 from likewise.labeling.events import Event, counted, meaning
 from likewise.labeling.knowledge import Founder, join_components
 from likewise.labeling.questions import ANOTHER, CANT_TELL, KINDS, NEW, Question
@@ -92,7 +92,9 @@ def settle_looks(events: Sequence[Event], n_samples: int) -> Looks:
     again = {row for row, of_row in looks.items() if len(of_row) > 1}
     voting = {event.id for row in again for event in looks[row]}
     rest = [event for event in events if event.id not in voting]
-    groups = join_components(pairs_from(rest, n_samples))[0] if again else np.full(n_samples, -1)
+    groups = (
+        join_components(pairs_that_hold(rest, n_samples))[0] if again else np.full(n_samples, -1)
+    )
     sizes = np.bincount(groups[groups >= 0])
     joined, founders, settled, left_open = [], [], set(), set()
     outvoted: set[str] = set()

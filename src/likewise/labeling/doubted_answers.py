@@ -54,7 +54,7 @@ def doubted_answers(
         question = event.question
         if event.kind not in ("answer", "flip") or event.id in kept or question is None:
             continue
-        chance = chance_of(links_of(question, event.choice), shares, position)
+        chance = chance_of(links_of(question, event.choice, with_others=False), shares, position)
         if chance < DOUBTFUL:
             other = likeliest_choice(question, event.choice, shares, position)
             doubted.append(DoubtedAnswer(event, chance, other))
@@ -81,5 +81,8 @@ def likeliest_choice(
     if question.kind != "group" or choice == CANT_TELL:
         return None
     others = [c for c in (*range(len(question.groups)), NEW) if c != choice]
-    chances = [chance_of(links_of(question, other), shares, position) for other in others]
+    chances = [
+        chance_of(links_of(question, other, with_others=False), shares, position)
+        for other in others
+    ]
     return others[int(np.argmax(chances))]

@@ -16,6 +16,7 @@ Events are only ever added: an undo is an event that names another one.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from likewise.labeling.questions import Question
@@ -115,3 +116,8 @@ def last_counted(events: Iterable[Event], annotator: str | None) -> Event | None
         if annotator is None or event.annotator == annotator:
             return event
     return None
+
+
+def now() -> str:
+    """The time in UTC, ISO 8601."""
+    return datetime.now(UTC).replace(tzinfo=None).isoformat()

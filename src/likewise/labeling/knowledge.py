@@ -2,7 +2,8 @@
 
     groups       components that answers join, where must-links and cannot-links disagree by weight
     memberships  of a Gaussian field with covariance K = inv(I - alpha S) whose values are known at
-                 the known rows, as in `interpolate_groups`
+                 the known rows, as in `interpolate_groups`; half as much, of one whose covariance
+                 falls with distance (distance_field.py)
     Phi          K = Phi Phi' + I or so, by its largest eigenvalues: walks between known rows
 
 Memberships are one sparse linear system with a column for each group, whatever was asked before and
@@ -24,36 +25,47 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from likewise.cluster import interpolate_groups
+from likewise.cluster import field_covariance, interpolate_groups
 from likewise.constraints import Constraints
 from likewise.kernels import leading_eigenpairs
+from likewise.labeling.distance_field import DistanceField
 from likewise.numerics.threads import one_thread
 
 ALPHA = 0.98  # a step over the graph, as in GraphPropagation
 TOL = 1e-9
 NOISE = 0.05  # variance of an answer, beside K's of 1 and more: its neighbors stay a little open
 N_DIRECTIONS = 100  # of the walks; more follow single rows, and questions get no better by them
+FEW_ROWS = 2000  # K itself is kept: one inverse instead of a system for every answer
 MOST_DIRECTIONS = 300  # where the graph has more pieces than that
+DISTANCE_WEIGHT = 0.5  # of memberships by distances, beside 1 of those over the graph
 LEAST_WEIGHT = 1e-9  # between two components; below, the answers cancel out
 
 
 class Walks:
-    """Walks over a graph, by the leading eigenvectors of its matrix.
+    """Walks over a graph, by the leading eigenvectors of its matrix, and distances beside them.
 
     Parameters
     ----------
     S : csr_array of shape (n, n)
         Normalized adjacency.
+    Z : ndarray of shape (n, d), default=None
+        Prepared rows; None leaves distances out.
     """
 
-    def __init__(self, S: csr_array):
+    def __init__(self, S: csr_array, Z: np.ndarray | None = None):
         self.S = S
+        self.distances = None if Z is None else DistanceField(Z)
 
     @cached_property
     def coordinates(self) -> np.ndarray:
         """(n, r) rows Phi, for inv(I - alpha S) = Phi Phi' by its largest eigenvalues."""
         values, vectors = leading_eigenpairs(self.S, N_DIRECTIONS)
         return (vectors / np.sqrt(1 - ALPHA * values))[:, :MOST_DIRECTIONS]
+
+    @cached_property
+    def covariance(self) -> np.ndarray | None:
+        """(n, n) K = inv(I - alpha S); None where there are many rows."""
+        return field_covariance(self.S, alpha=ALPHA) if self.S.shape[0] <= FEW_ROWS else None
 
     @one_thread()
     def between(self, rows: Iterable[int], others: Iterable[int]) -> np.ndarray:
@@ -111,21 +123,35 @@ def learn_quickly(
     Pass the `walks` of the last knowledge: they stay the same. Answers of weight 0 do not count. A
     row that a counted pair refers to is known, if only as a group of one.
     """
-    walks = Walks(S) if walks is None else walks
+    walks = Walks(S, Z) if walks is None else walks
     groups, apart = join_components(constraints)
-    memberships = spread_groups_known(S, groups, len(apart))
+    memberships = spread_groups_known(walks, groups, len(apart))
     return Knowledge(Z, S, groups, apart, len(apart), memberships, frozenset(asked), walks)
 
 
-def spread_groups_known(S: csr_array, groups: np.ndarray, n_groups: int) -> np.ndarray:
+@one_thread()
+def spread_groups_known(walks: Walks, groups: np.ndarray, n_groups: int) -> np.ndarray:
     """Memberships (n, g) from the known groups (n,); known rows have 1 in their own."""
     if not n_groups:
         return np.empty((len(groups), 0))
-    memberships = interpolate_groups(S, groups, n_groups, alpha=ALPHA, tol=TOL, noise=NOISE)
+    memberships = interpolate_groups(
+        *(walks.S, groups, n_groups),
+        alpha=ALPHA,
+        tol=TOL,
+        noise=NOISE,
+        covariance=walks.covariance,
+    )
     memberships[~memberships.any(axis=1)] = 1 / n_groups
+    if walks.distances is not None:
+        memberships = add_distances(memberships, walks.distances.spread(groups, n_groups))
     known = np.flatnonzero(groups >= 0)
     memberships[known] = np.eye(n_groups)[groups[known]]
     return memberships
+
+
+def add_distances(memberships: np.ndarray, by_distance: np.ndarray) -> np.ndarray:
+    """The weighted mean of memberships over the graph and by distances."""
+    return (memberships + DISTANCE_WEIGHT * by_distance) / (1 + DISTANCE_WEIGHT)
 
 
 def join_components(constraints: Constraints) -> tuple[np.ndarray, np.ndarray]:

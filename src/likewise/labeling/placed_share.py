@@ -9,8 +9,9 @@ Known rows were chosen where memberships are doubtful, so that their hits alone 
 the others. What was chosen by is in x, though, and given x an answer is as good as any: hits say
 how far memberships can be trusted, and rows drawn at random say it for rows that look certain.
 (a, b) have the prior N(0, 1) x N(1, 1/4), memberships as they are, and are summed out on a grid.
-Rows near each other are right or wrong together: a known row counts as EVIDENCE of an independent
-one.
+A row that is alone in its group is not judged: before it was known the others could not name its
+group, and now they can. Rows near each other are right or wrong together: a known row counts as
+EVIDENCE of an independent one.
 """
 
 from typing import NamedTuple
@@ -23,7 +24,7 @@ from likewise.labeling.settled_groups import SHARPNESS, Settled, leave_one_out
 
 LEVEL = 0.9  # of the interval
 Z_SCORE = 1.645  # of a normal distribution, for this level
-EVIDENCE = 0.5
+EVIDENCE = 0.4
 SHIFTS = np.linspace(-4, 4, 41)  # a
 SLOPES = np.linspace(0, 2.5, 26)  # b
 SHIFT_SPREAD, SLOPE_MEAN, SLOPE_SPREAD = 1.0, 1.0, 0.5  # of the prior
@@ -52,9 +53,10 @@ def estimate_placed(knowledge: Knowledge, settled: Settled, error_rate: float = 
     others = sharpen(settled.memberships[settled.groups < 0], SHARPNESS).max(axis=1)
     if not len(others):
         return PlacedShare(1 - error_rate, 1 - error_rate, 1 - error_rate)
+    is_judged = np.bincount(own)[own] > 1
     shares, chances = share_given_hits(
-        log_odds(without_self.max(axis=1)),
-        without_self.argmax(axis=1) == own,
+        log_odds(without_self.max(axis=1))[is_judged],
+        (without_self.argmax(axis=1) == own)[is_judged],
         log_odds(np.quantile(others, np.linspace(0, 1, min(len(others), MOST_POINTS)))),
         guess=error_rate / settled.n_groups,
         lapse=error_rate,

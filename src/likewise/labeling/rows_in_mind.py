@@ -9,12 +9,15 @@ from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn.utils import check_array
 
 from likewise.guided import fit_preparation
 from likewise.kernels import interpolation_weights, normalized_adjacency, self_tuning_graph
 from likewise.labeling.knowledge import Walks
+from likewise.numerics.rows import check_scale
 
 N_NEIGHBORS = 10
+ONE_SIDED = 0.1  # weight of edges that one of two rows has, beside 1 of those that both have
 N_PLACING = 2000  # of the rows thought about, that the others are placed by
 
 
@@ -34,8 +37,9 @@ class RowsInMind:
         prepared = fit_preparation(X[rows], preparation, seed=seed)
         self._prepared, self.why_prepared = prepared.map, prepared.why
         self.Z = np.asarray(self._prepared.transform(X[rows]))
-        self.S: csr_array = normalized_adjacency(self_tuning_graph(self.Z, N_NEIGHBORS))[0]
-        self.walks = Walks(self.S)
+        graph = self_tuning_graph(self.Z, N_NEIGHBORS, one_sided=ONE_SIDED)
+        self.S: csr_array = normalized_adjacency(graph)[0]
+        self.walks = Walks(self.S, self.Z)
         self.position = np.full(X.shape[0], -1)
         self.position[rows] = np.arange(len(rows))
         self._seed = seed
@@ -71,3 +75,10 @@ def choose_rows(n_samples: int, n_wanted: int, forced: np.ndarray, seed: int) ->
         return np.arange(n_samples)
     drawn = np.random.default_rng(seed).choice(n_samples, n_wanted, replace=False, shuffle=False)
     return np.union1d(drawn, forced)
+
+
+def numbers_of(X):
+    """X as numbers (n, d), dense or CSR."""
+    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+    check_scale(X)
+    return X

@@ -7,74 +7,40 @@ again on its log, a session is where it was, down to the question that was on th
 
 import os
 import uuid
-import zlib
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from likewise.constraints import Constraints
 from likewise.features import TableFeatures
 from likewise.guided import GuidedClustering, fit_features
-from likewise.labeling.answer_constraints import constraints_from, events_from, pairs_from
-from likewise.labeling.asked_again import (
-    asked_keys,
-    choose_again,
-    consistency_of,
-    is_stale,
-    settle_looks,
-)
+from likewise.labeling.answer_constraints import constraints_from
+from likewise.labeling.asking_ahead import choose_beside, choose_for_machine
 from likewise.labeling.event_log import EventLog, RowNames
-from likewise.labeling.events import SAYING, Event, counted, last_counted
-from likewise.labeling.knowledge import Knowledge, learn_quickly
-from likewise.labeling.machine_answers import (
-    JoinedBelief,
-    MachineBelief,
-    join_machines,
-    looks_from,
-    questions_for_machine,
-)
-from likewise.labeling.other_kinds import choose_of_kinds
-from likewise.labeling.placed_share import PlacedShare, estimate_placed
+from likewise.labeling.events import SAYING, Event, counted, last_counted, now
+from likewise.labeling.groups_so_far import GroupsSoFar
+from likewise.labeling.imported_answers import events_from
+from likewise.labeling.knowledge import Knowledge
+from likewise.labeling.machine_answers import MachineBelief
+from likewise.labeling.open_questions import OpenQuestions
 from likewise.labeling.questions import (
     ACTIONS,
-    ANOTHER,
     IMPORTED,
     NOWHERE,
     Question,
     check_kinds,
     check_question,
 )
-from likewise.labeling.rows_in_mind import RowsInMind, choose_rows
-from likewise.labeling.settled_groups import links_of_groups, not_outvoted, settle_groups
+from likewise.labeling.rows_in_mind import numbers_of
+from likewise.labeling.session_progress import Progress, progress_of
 from likewise.labeling.start_labels import StartLabels
-from likewise.labeling.what_to_ask import next_screen
-from likewise.numerics.rows import check_scale
 
-ROWS_IN_MIND = 10_000  # rows thought about; with more, a sample
-REVIEW_SHARE = 0.5  # of the questions, where a session begins from clusters
-ENOUGH = 0.98  # share of rows, placed rightly in all probability, that ends a session
 NOWHERE_LABEL = -1
-SURE = 0.95  # chance from which a model takes a row's group from a machine
-OUTVOTES = 1000.0  # weight of what most looks at the row that began a group say
-
-
-class Progress(NamedTuple):
-    """Where a session stands."""
-
-    n_questions: int  # screens answered, "can't tell" among them
-    n_rows_shown: int  # rows on these screens, each counted every time
-    n_groups: int  # groups known to be different
-    n_open_rows: int  # rows thought about whose group no answer has named
-    placed: PlacedShare  # estimated share of the rows that ``labels`` places rightly
-    consistency: float  # share of the questions asked again that got the same answer; nan if none
-    should_stop: bool  # nothing is left to learn, or next to nothing
-    why: str
 
 
 class LabelingSession:
@@ -176,12 +142,19 @@ class LabelingSession:
         transformer = fit_features(features, X)
         self._X = numbers_of(X if transformer is None else transformer.transform(X))
         is_even = isinstance(transformer, TableFeatures) and preparation == "auto"
-        self._scaling = "none" if is_even else preparation  # its columns have equal weights
+        scaling = "none" if is_even else preparation  # its columns have equal weights
         self.n_samples = self._X.shape[0]
         self.ids = Constraints(self.n_samples, ids=ids).ids
         self._start = None
         if start_labels is not None:
             self._start = StartLabels.of(start_labels, self._X)
+        self._groups = GroupsSoFar(
+            self._X,
+            self._start,
+            preparation=scaling,
+            seed=self.random_state,
+            machines=self.machines,
+        )
         self._log, self.set_aside, events = None, [], []
         if log is not None:
             self._log = EventLog(log, RowNames(X, self.ids))
@@ -189,10 +162,7 @@ class LabelingSession:
             self.set_aside = self._log.set_aside
         self._events: list[Event] = []
         self._seen: set[str] = set()
-        self._open: dict[str, Question] = {}  # on whose screen is which question
-        self._mind: RowsInMind | None = None
-        self._knowledge: Knowledge | None = None
-        self._belief: JoinedBelief | None = None
+        self._open = OpenQuestions()
         self._model: tuple[int, GuidedClustering] | None = None
         for event in events:
             self._apply(event)
@@ -213,12 +183,11 @@ class LabelingSession:
             None when nothing is left to learn.
         """
         name = annotator or ""
-        question = self._open.get(name)
-        if question is None or is_stale(question, self._said_by_people()):
-            others = [shown for other, shown in self._open.items() if other != name]
-            question = self._choose(name, tuple(others), self.kinds)
+        question = self._open.of(name, self._groups.said_by_people(self._events))
+        if question is None:
+            question = self._choose(name, self._open.of_others(name), self.kinds)
             if question is None:
-                self._open.pop(name, None)
+                self._open.close(name)
                 return None
             self._record(Event("shown", self._new_id(), question, annotator=name, at=now()))
         return question
@@ -380,25 +349,13 @@ class LabelingSession:
         """
         if name not in self.machines:
             raise ValueError(f"{name!r} is none of the machines {self.machines} of this session.")
-        settled = settle_groups(self.knowledge)
-        if settled.n_groups < 2:
-            return []
-        mind = self._rows_in_mind()
-        questions = questions_for_machine(
-            self.knowledge,
-            settled,
-            looks_from(self._said_by(name), mind.position),
-            self._join_machines().memberships,
-            n_questions,
-            self._rng(name),
-        )
-        return [question.at(mind.rows) for question in questions]
+        return choose_for_machine(self._events, self._groups, name, n_questions)
 
     @property
     def machine_beliefs(self) -> dict[str, MachineBelief]:
         """How far each machine can be trusted, by the rows that people placed too."""
-        has_groups = settle_groups(self.knowledge).n_groups > 1
-        return self._join_machines().machines if has_groups else {}
+        has_groups = self._groups.settled(self._events).n_groups > 1
+        return self._groups.belief(self._events).machines if has_groups else {}
 
     def add_event(self, event: Event) -> bool:
         """Take an event as it is, from another session or a log; False if it is known already."""
@@ -436,17 +393,13 @@ class LabelingSession:
     @property
     def settings(self) -> dict[str, Any]:
         """What it was made with, but for its log."""
+        named = ("ids", "kinds", "n_clusters", "preparation", "features", "machines")
         return {
             "X": self._raw,
-            "ids": self.ids,
             "start_labels": self._start_labels,
-            "kinds": self.kinds,
-            "n_clusters": self.n_clusters,
-            "preparation": self.preparation,
-            "features": self.features,
             "repeat_share": self.repeat_share,
-            "machines": self.machines,
             "random_state": self.random_state,
+            **{name: getattr(self, name) for name in named},
         }
 
     @property
@@ -462,7 +415,7 @@ class LabelingSession:
     @property
     def position(self) -> np.ndarray:
         """(n_samples,) the place of each row in ``knowledge``, -1 where it is not thought about."""
-        return self._rows_in_mind().position
+        return self._groups.rows_in_mind(self._events).position
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -477,32 +430,7 @@ class LabelingSession:
     @property
     def knowledge(self) -> Knowledge:
         """What the answers say about the rows thought about, by position among them."""
-        if self._knowledge is None:
-            mind = self._rows_in_mind()
-            said = self._said_by_people()
-            looks = settle_looks(counted(said), self.n_samples)
-            answers = pairs_from(looks.events, self.n_samples)
-            if looks.left_open:
-                is_open = np.isin(answers.signed_pairs()[0], list(looks.left_open)).any(axis=1)
-                answers = answers.subset(~is_open)
-            if looks.joined:
-                weights = np.full(len(looks.joined), OUTVOTES)
-                answers += Constraints(self.n_samples, must_link=looks.joined, weights=weights)
-            answers = answers.restrict(mind.rows)
-            if self._start is not None:
-                answers = answers + self._start.links(mind)
-            asked = {
-                tuple(sorted(int(row) for row in mind.position[list(key)]))
-                for key in asked_keys(said)
-            }
-            knowledge = learn_quickly(mind.Z, mind.S, answers, asked=asked, walks=mind.walks)
-            self._knowledge = knowledge._replace(
-                settled_rows=frozenset(mind.position[list(looks.settled)].tolist()),
-                founders=tuple(founder.at(mind.position) for founder in looks.founders),
-                n_reviews=looks.n_again,
-                n_changed=looks.n_changed,
-            )
-        return self._knowledge
+        return self._groups.knowledge(self._events)
 
     @property
     def memberships(self) -> np.ndarray:
@@ -510,17 +438,11 @@ class LabelingSession:
 
         Before two groups are known: 1 in the cluster that plain clustering gives a row.
         """
-        settled = settle_groups(self.knowledge)
-        if settled.n_groups < 2:
+        memberships = self._groups.memberships(self._events)
+        if memberships is None:
             labels = self._plain_labels
             return np.eye(labels.max() + 1)[labels]
-        mind = self._rows_in_mind()
-        memberships = settled.memberships
-        if self._start is not None:
-            memberships = self._start.weigh(settled, self.knowledge, mind)
-        elif self.machines:
-            memberships = self._join_machines().memberships
-        return mind.spread_to_all(memberships)
+        return memberships
 
     @property
     def labels(self) -> np.ndarray:
@@ -532,7 +454,7 @@ class LabelingSession:
         labels = self.memberships.argmax(axis=1)
         nowhere = [
             event.question.rows[0]
-            for event in counted(self._said_by_people())
+            for event in counted(self._groups.said_by_people(self._events))
             if event.choice == NOWHERE and event.question is not None
         ]
         labels[nowhere] = NOWHERE_LABEL
@@ -558,42 +480,12 @@ class LabelingSession:
 
     def settled_answers(self) -> Constraints:
         """What the model is fitted to: the groups that all answers together make."""
-        settled, rows = settle_groups(self.knowledge), self._rows_in_mind().rows
-        groups = np.full(self.n_samples, -1)
-        if settled.n_groups < 2 or self._start is not None:
-            groups[rows] = self.knowledge.groups
-            return not_outvoted(self.constraints, groups)
-        groups[rows] = settled.groups
-        if self.machines:
-            memberships = self._join_machines().memberships
-            is_sure = memberships.max(axis=1) >= SURE
-            groups[rows[is_sure]] = memberships[is_sure].argmax(axis=1)
-        return links_of_groups(self.constraints, groups)
+        return self._groups.links(self._events, self.constraints)
 
     @property
     def progress(self) -> Progress:
         """How far the session has come."""
-        answers = [event for event in counted(self._events) if event.kind == "answer"]
-        shown = [len(event.question.shown) for event in answers if event.question is not None]
-        knowledge = self.knowledge
-        settled = settle_groups(knowledge)
-        is_done = choose_of_kinds(knowledge, self.kinds, self._rng("")) is None
-        placed = estimate_placed(knowledge, settled)
-        why = ""
-        if is_done:
-            why = "no row is left whose answer would tell anything new"
-        elif placed.low >= ENOUGH:
-            why = f"probably {placed.low:.0%} of the rows or more are placed rightly"
-        return Progress(
-            len(answers),
-            sum(shown),
-            settled.n_groups,
-            int(np.count_nonzero(knowledge.groups < 0)),
-            placed,
-            consistency_of(answers),
-            bool(why),
-            why,
-        )
+        return progress_of(self._events, self._groups, self.kinds)
 
     def close(self) -> None:
         """Close the log, if there is one; nothing is lost without it."""
@@ -616,80 +508,15 @@ class LabelingSession:
         self._seen.add(event.id)
         if event.kind == "refit":
             return
-        name = event.annotator
-        if event.kind == "shown" and event.question is not None:
-            self._open[name] = event.question
-        elif event.kind == "undo":
-            undone = next((e for e in self._events if e.id == event.undoes), None)
-            if undone is not None and undone.kind == "answer" and undone.question is not None:
-                self._open[name] = undone.question
-        elif event.kind in ("answer", "skip"):
-            self._open.pop(name, None)
-            if event.choice == ANOTHER and event.question is not None and event.question.more:
-                self._open[name] = next_screen(event.question)
+        self._open.follow(event, self._events)
         if event.kind not in ("shown", "name"):
-            self._belief = None
-            if name not in self.machines:
-                self._knowledge = None
-
-    def _said_by(self, name: str) -> list[Event]:
-        return [event for event in self._events if event.annotator == name]
-
-    def _said_by_people(self) -> list[Event]:
-        if not self.machines:
-            return self._events
-        return [event for event in self._events if event.annotator not in self.machines]
-
-    def _join_machines(self) -> JoinedBelief:
-        """What people, the graph and machines say together about the rows thought about."""
-        if self._belief is None:
-            mind = self._rows_in_mind()
-            looks = {name: looks_from(self._said_by(name), mind.position) for name in self.machines}
-            self._belief = join_machines(self.knowledge, settle_groups(self.knowledge), looks)
-        return self._belief
-
-    def _rows_in_mind(self) -> RowsInMind:
-        """The rows thought about, again where an answer is about a row that was not."""
-        questions = [event.question for event in self._events if event.question is not None]
-        touched = sorted({row for question in questions for row in question.all_rows})
-        forced = np.array(touched, dtype=np.int64)
-        if self._start is not None:
-            forced = np.union1d(forced, self._start.typical)
-        if self._mind is None or (self._mind.position[forced] < 0).any():
-            rows = choose_rows(self.n_samples, ROWS_IN_MIND, forced, self.random_state)
-            self._mind = RowsInMind(
-                self._X, rows, preparation=self._scaling, seed=self.random_state
-            )
-        return self._mind
+            self._groups.forget(event.annotator)
 
     def _choose(
         self, name: str, beside: tuple[Question, ...], kinds: tuple[str, ...]
     ) -> Question | None:
         """The question to ask now, but for those beside it."""
-        rng = self._rng(name, len(beside))
-        if rng.random() < self.repeat_share:
-            again = choose_again(self._events, name, rng)
-            if again is not None and again not in beside:
-                return again
-        mind, knowledge = self._rows_in_mind(), self.knowledge
-        on_screens = mind.keys_at(key for question in beside for key in question.keys)
-        knowledge = knowledge._replace(asked=knowledge.asked | on_screens)
-        if self.machines and knowledge.n_groups > 1:
-            joined = self._join_machines().memberships
-            if joined.shape == knowledge.memberships.shape:
-                knowledge = knowledge._replace(memberships=joined)
-        question = None
-        if self._start is not None and rng.random() < REVIEW_SHARE:
-            question = self._start.review(knowledge, mind, rng)
-        if question is None:
-            question = choose_of_kinds(knowledge, kinds, rng)
-        return None if question is None else question.at(mind.rows)
-
-    def _rng(self, name: str, n_beside: int = 0) -> np.random.Generator:
-        """Random numbers that depend on the seed, on who is asked and on what has happened."""
-        n_events = sum(event.kind not in ("shown", "refit") for event in self._events)
-        seeds = [self.random_state, n_events, zlib.crc32(name.encode()), n_beside]
-        return np.random.default_rng(seeds if n_beside else seeds[:3])
+        return choose_beside(self._events, self._groups, name, beside, kinds, self.repeat_share)
 
     def _new_id(self) -> str:
         return uuid.uuid4().hex
@@ -708,15 +535,3 @@ class LabelingSession:
             features=self.features,
             random_state=self.random_state,
         )
-
-
-def numbers_of(X):
-    """X as numbers (n, d), dense or CSR."""
-    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
-    check_scale(X)
-    return X
-
-
-def now() -> str:
-    """The time in UTC, ISO 8601."""
-    return datetime.now(UTC).replace(tzinfo=None).isoformat()

@@ -20,7 +20,13 @@ from likewise.cluster import even_out
 from likewise.constraints import Constraints
 from likewise.guided import sharpen
 from likewise.kernels import nearest_rows
-from likewise.labeling.knowledge import NOISE, Knowledge, Walks, spread_groups_known
+from likewise.labeling.knowledge import (
+    NOISE,
+    Knowledge,
+    Walks,
+    add_distances,
+    spread_groups_known,
+)
 from likewise.numerics.threads import one_thread
 
 SHARPNESS = 3.0  # of shares of walks: as they come they are far too even
@@ -56,7 +62,7 @@ def settle_groups(knowledge: Knowledge, error_rate: float = ERROR_RATE) -> Settl
     groups = number[knowledge.groups]
     memberships = knowledge.memberships
     if not is_group.all():
-        memberships = spread_groups_known(knowledge.S, groups, int(is_group.sum()))
+        memberships = spread_groups_known(knowledge.walks, groups, int(is_group.sum()))
         for component in np.flatnonzero(~is_group):
             rows = knowledge.groups == component
             shares = memberships[rows] * ~knowledge.apart[component, is_group]
@@ -129,8 +135,10 @@ def leave_one_out(
     QY = Q @ Y
     everywhere = np.maximum(Phi @ (Phi[known].T @ QY), LEAST)
     shares = (everywhere / everywhere.sum(axis=1, keepdims=True)).mean(axis=0)
-    left_out = np.maximum(Y - QY / np.diag(Q)[:, None], LEAST)
-    return sharpen(even_out(left_out, shares), sharpness)
+    left_out = even_out(np.maximum(Y - QY / np.diag(Q)[:, None], LEAST), shares)
+    if walks.distances is not None:
+        left_out = add_distances(left_out, walks.distances.leave_one_out(known, own, n_groups))
+    return sharpen(left_out, sharpness)
 
 
 def fit_sharpness(left_out: np.ndarray, own: np.ndarray, error_rate: float) -> float:

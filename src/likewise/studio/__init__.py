@@ -13,7 +13,7 @@ _HOMES = {
     "ThinkerProcess": "thinker_link",
     "Visitors": "visitors",
     "create_app": "server",
-    "hold_log": "log_lock",
+    "hold_log": "likewise.labeling",
     "keep_links": "study",
     "read_study": "study",
     "serve": "serving",
@@ -31,7 +31,8 @@ def __getattr__(name: str):
     try:
         if name == "widget":
             import_module("anywidget")
-        module = import_module(f"likewise.studio.{_HOMES[name]}")
+        home = _HOMES[name]
+        module = import_module(home if "." in home else f"likewise.studio.{home}")
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         if package not in _NEEDED:

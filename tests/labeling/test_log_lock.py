@@ -1,12 +1,12 @@
-"""One studio per log, on a drive of this machine."""
+"""One studio or terminal per log, on a drive of this machine."""
 
 import subprocess
 import sys
 
 import pytest
 
-from likewise.studio import hold_log
-from likewise.studio.log_lock import network_drive
+from likewise.labeling import TERMINAL, hold_log
+from likewise.labeling.log_lock import network_drive
 
 
 def test_a_second_studio_on_one_log_is_refused_until_the_first_is_gone(tmp_path):
@@ -18,9 +18,21 @@ def test_a_second_studio_on_one_log_is_refused_until_the_first_is_gone(tmp_path)
     hold_log(tmp_path / "a.log").close()
 
 
+def test_each_is_told_who_holds_the_log_and_how_to_go_on(tmp_path):
+    path = tmp_path / "a.log"
+    with hold_log(path), pytest.raises(ValueError, match=r"^A studio is using .* with --log"):
+        hold_log(path, holder=TERMINAL, option="--log")
+    with hold_log(path, holder=TERMINAL):
+        for holder in ({}, {"holder": TERMINAL}):
+            with pytest.raises(ValueError, match=r"^likewise ask is using .* press q in it, or"):
+                hold_log(path, **holder)
+    with hold_log(path), pytest.raises(ValueError, match=r"^Another studio"):
+        hold_log(path)
+
+
 def test_the_lock_of_a_killed_process_is_free(tmp_path):
     code = (
-        "import os, signal, sys; from likewise.studio.log_lock import hold_log;"
+        "import os, signal, sys; from likewise.labeling.log_lock import hold_log;"
         "held = hold_log(sys.argv[1]); os.kill(os.getpid(), signal.SIGKILL)"
     )
     done = subprocess.run([sys.executable, "-c", code, tmp_path / "a.log"], check=False)
@@ -35,7 +47,7 @@ def test_a_network_drive_is_refused(tmp_path, monkeypatch):
     assert network_drive(tmp_path / "a.log", str(mounts)) == "nfs4"
     assert network_drive(tmp_path.parent / "a.log", str(mounts)) is None
     assert network_drive(tmp_path / "a.log", str(tmp_path / "none")) is None
-    monkeypatch.setattr("likewise.studio.log_lock.network_drive", lambda path: "nfs4")
+    monkeypatch.setattr("likewise.labeling.log_lock.network_drive", lambda path: "nfs4")
     with pytest.raises(OSError, match=r"a\.log lies on a network drive \(nfs4\)"):
         hold_log(tmp_path / "a.log")
     assert not (tmp_path / "a.log.lock").exists()

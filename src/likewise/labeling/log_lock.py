@@ -1,7 +1,9 @@
-"""One studio per log, on a drive of this machine.
+"""One studio or terminal per log, on a drive of this machine.
 
-Two studios on one log would each miss what the other is told. A lock beside the log is held as long
-as the studio lives; a lock dies with its process, however that ends. A network drive is refused:
+Two programs that ask on one log would each miss what the other is told. A lock beside the log is
+held as long as one of them lives, and says which; it dies with its process, however that ends. A
+`LabelingSession` in a program of your own takes no lock: reading a log that is in use is fine, and
+what is added to it counts when the other program opens it next. A network drive is refused:
 SQLite's write-ahead log needs memory that all users of the file share, and such drives keep neither
 that nor, always, what was flushed.
 """
@@ -19,28 +21,52 @@ NETWORK = (
 MOUNTS = "/proc/self/mounts"
 
 
-def hold_log(path: str | os.PathLike) -> IO[str]:
-    """Keep other studios from a log until what is returned is closed, or the process ends."""
+STUDIO = "Another studio"  # whoever holds a log, as the first word of a sentence
+TERMINAL = "likewise ask"
+WAYS_OUT = {STUDIO: "Join it by its link", TERMINAL: "Answer there, or press q in it"}
+
+
+def hold_log(
+    path: str | os.PathLike, *, holder: str = STUDIO, option: str = "--answers"
+) -> IO[str]:
+    """Keep other programs from a log until what is returned is closed, or the process ends.
+
+    `holder` is who holds it from now on; `option` is how another file is named to it.
+    """
     path = Path(path)
     kind = network_drive(path)
     if kind is not None:
         raise OSError(
             f"{path} lies on a network drive ({kind}), where a crash can damage it. Name a file on "
-            "a drive of this machine with --answers."
+            f"a drive of this machine with {option}."
         )
     try:
-        lock = open(path.with_name(path.name + ".lock"), "a", encoding="utf-8")  # noqa: SIM115
+        lock = open(path.with_name(path.name + ".lock"), "a+", encoding="utf-8")  # noqa: SIM115
     except OSError as error:
         raise OSError(f"{path} cannot be opened as a log: {error.strerror}.") from None
     try:
         lock_file(lock)
     except OSError:
+        other = read_holder(lock)
         lock.close()
+        who = "A studio" if other == STUDIO != holder else other
         raise ValueError(
-            f"Another studio is using {path}. Join it by its link, or name another file with "
-            "--answers."
+            f"{who} is using {path}. {WAYS_OUT[other]}, or name another file with {option}."
         ) from None
+    lock.truncate(0)
+    lock.write(holder)
+    lock.flush()
     return lock
+
+
+def read_holder(lock: IO[str]) -> str:
+    """Who wrote to a lock; where that cannot be read, a studio."""
+    try:
+        lock.seek(0)
+        text = lock.read()
+    except (OSError, ValueError):  # a locked part cannot be read on Windows
+        return STUDIO
+    return text if text in WAYS_OUT else STUDIO
 
 
 def lock_file(file: IO[str]) -> None:
@@ -48,6 +74,7 @@ def lock_file(file: IO[str]) -> None:
     if sys.platform == "win32":
         import msvcrt
 
+        file.seek(0)  # the same byte, whoever wrote to it before
         msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
     else:
         import fcntl

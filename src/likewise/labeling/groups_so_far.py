@@ -1,0 +1,154 @@
+"""What all events of a session say about its rows: groups, memberships, links to learn from.
+
+Everything follows from the events and is found again after each answer. Only what does not depend
+on answers is kept: the prepared rows that are thought about and their graph.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from likewise.constraints import Constraints
+from likewise.labeling.asked_again import asked_keys, settle_looks
+from likewise.labeling.decided_groups import pairs_that_hold
+from likewise.labeling.events import Event, counted
+from likewise.labeling.knowledge import Knowledge, learn_quickly
+from likewise.labeling.machine_answers import JoinedBelief, join_machines, looks_from
+from likewise.labeling.rows_in_mind import RowsInMind, choose_rows
+from likewise.labeling.settled_groups import (
+    Settled,
+    links_of_groups,
+    not_outvoted,
+    settle_groups,
+)
+from likewise.labeling.start_labels import StartLabels
+
+ROWS_IN_MIND = 10_000  # rows thought about; with more, a sample
+SURE = 0.95  # chance from which a model takes a row's group from a machine
+OUTVOTES = 1000.0  # weight of what most looks at the row that began a group say
+
+
+class GroupsSoFar:
+    """Groups and memberships by the events so far.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n_samples, n_features)
+    start : StartLabels or None
+        Clusters that the session began from.
+    preparation : str
+        Of the rows, as in `GuidedClustering`.
+    seed : int
+    machines : sequence of str, default=()
+        Annotators that are machines: groups follow from people's answers alone.
+    """
+
+    def __init__(
+        self,
+        X,
+        start: StartLabels | None,
+        *,
+        preparation: str,
+        seed: int,
+        machines: Sequence[str] = (),
+    ):
+        self.X, self.start, self.preparation, self.seed = X, start, preparation, seed
+        self.machines = tuple(machines)
+        self.n_samples = X.shape[0]
+        self._mind: RowsInMind | None = None
+        self._touched = np.empty(0, dtype=np.int64) if start is None else start.typical
+        self._n_seen = 0  # events whose rows are among these
+        self._knowledge: Knowledge | None = None
+        self._belief: JoinedBelief | None = None
+
+    def forget(self, annotator: str) -> None:
+        """After somebody said something: what was known is found anew when it is needed."""
+        self._belief = None
+        if annotator not in self.machines:
+            self._knowledge = None
+
+    def said_by_people(self, events: Sequence[Event]) -> Sequence[Event]:
+        """All events but those of machines."""
+        if not self.machines:
+            return events
+        return [event for event in events if event.annotator not in self.machines]
+
+    def rows_in_mind(self, events: Sequence[Event]) -> RowsInMind:
+        """The rows thought about, again where an event is about a row that was not."""
+        questions = [e.question for e in events[self._n_seen :] if e.question is not None]
+        self._n_seen = len(events)
+        if questions:
+            new = [row for question in questions for row in question.all_rows]
+            self._touched = np.union1d(self._touched, new).astype(np.int64)
+        if self._mind is None or (self._mind.position[self._touched] < 0).any():
+            rows = choose_rows(self.n_samples, ROWS_IN_MIND, self._touched, self.seed)
+            self._mind = RowsInMind(self.X, rows, preparation=self.preparation, seed=self.seed)
+        return self._mind
+
+    def knowledge(self, events: Sequence[Event]) -> Knowledge:
+        """What the answers say about the rows thought about, by position among them."""
+        mind = self.rows_in_mind(events)
+        if self._knowledge is not None:
+            return self._knowledge
+        said = self.said_by_people(events)
+        looks = settle_looks(counted(said), self.n_samples)
+        answers = pairs_that_hold(looks.events, self.n_samples)
+        if looks.left_open:
+            is_open = np.isin(answers.signed_pairs()[0], list(looks.left_open)).any(axis=1)
+            answers = answers.subset(~is_open)
+        if looks.joined:
+            weights = np.full(len(looks.joined), OUTVOTES)
+            answers += Constraints(self.n_samples, must_link=looks.joined, weights=weights)
+        answers = answers.restrict(mind.rows)
+        if self.start is not None:
+            answers = answers + self.start.links(mind)
+        asked = mind.keys_at(asked_keys(said))
+        knowledge = learn_quickly(mind.Z, mind.S, answers, asked=asked, walks=mind.walks)
+        self._knowledge = knowledge._replace(
+            settled_rows=frozenset(mind.position[list(looks.settled)].tolist()),
+            founders=tuple(founder.at(mind.position) for founder in looks.founders),
+            n_reviews=looks.n_again,
+            n_changed=looks.n_changed,
+        )
+        return self._knowledge
+
+    def settled(self, events: Sequence[Event]) -> Settled:
+        """Groups that are all apart, and how sure that is."""
+        return settle_groups(self.knowledge(events))
+
+    def belief(self, events: Sequence[Event]) -> JoinedBelief:
+        """What people, the graph and machines say together about the rows thought about."""
+        if self._belief is None:
+            position = self.rows_in_mind(events).position
+            looks = {
+                name: looks_from([e for e in events if e.annotator == name], position)
+                for name in self.machines
+            }
+            self._belief = join_machines(self.knowledge(events), self.settled(events), looks)
+        return self._belief
+
+    def memberships(self, events: Sequence[Event]) -> np.ndarray | None:
+        """(n_samples, k) memberships in the groups; None before two of them are known."""
+        settled = self.settled(events)
+        if settled.n_groups < 2:
+            return None
+        mind, memberships = self.rows_in_mind(events), settled.memberships
+        if self.start is not None:
+            memberships = self.start.weigh(settled, self.knowledge(events), mind)
+        elif self.machines:
+            memberships = self.belief(events).memberships
+        return mind.spread_to_all(memberships)
+
+    def links(self, events: Sequence[Event], constraints: Constraints) -> Constraints:
+        """What a model learns from: the groups that all answers together make."""
+        settled, rows = self.settled(events), self.rows_in_mind(events).rows
+        groups = np.full(self.n_samples, -1)
+        if settled.n_groups < 2 or self.start is not None:
+            groups[rows] = self.knowledge(events).groups
+            return not_outvoted(constraints, groups)
+        groups[rows] = settled.groups
+        if self.machines:
+            memberships = self.belief(events).memberships
+            is_sure = memberships.max(axis=1) >= SURE
+            groups[rows[is_sure]] = memberships[is_sure].argmax(axis=1)
+        return links_of_groups(constraints, groups)
