@@ -271,10 +271,10 @@ def conclude_pairs(records: list[Record]) -> list[str]:
 
 def conclude_labels(records: list[Record]) -> list[str]:
     """Means by people and questions or rows, what haste costs with the most, and the intervals."""
-    found = summarize(records, ("people", "after"), "ARI")
+    found = means_of_sets(records)
     lines = []
     for people in PAIR_METHODS:
-        means = [f"{after} {one.mean:.3f}" for (who, after), one in found.items() if who == people]
+        means = [f"{after} {mean:.3f}" for (who, after), mean in found.items() if who == people]
         if means:
             lines.append(f"Mean of the sets, {name_people(people)}: {', '.join(means)}.")
         asked = [one for one in records if one["people"] == people and "questions" in one["after"]]
@@ -282,9 +282,17 @@ def conclude_labels(records: list[Record]) -> list[str]:
             lines += [f"{people.capitalize()} people: {one}" for one in conclude_intervals(asked)]
     most = max((after for _, after in found if "questions" in after), key=leading_number)
     if ("careful", most) in found and ("hasty", most) in found:
-        cost = found["careful", most].mean - found["hasty", most].mean
+        cost = found["careful", most] - found["hasty", most]
         lines.append(f"Hasty people cost {cost:.3f} at {most}.")
     return lines + conclude_cobras(records)
+
+
+def means_of_sets(records: list[Record]) -> dict[tuple[str, str], float]:
+    """ARI by people and questions or rows: every set counts the same, however often it was run."""
+    by_set: dict[tuple[str, str], list[float]] = {}
+    for (who, after, _), one in summarize(records, ("people", "after", "data"), "ARI").items():
+        by_set.setdefault((who, after), []).append(one.mean)
+    return {key: float(np.mean(means)) for key, means in by_set.items()}
 
 
 def conclude_cobras(records: list[Record]) -> list[str]:

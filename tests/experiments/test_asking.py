@@ -63,6 +63,33 @@ def test_intervals_are_counted_where_they_hold():
     ]
 
 
+def test_every_set_counts_the_same_however_often_it_was_run():
+    cell = {"people": "careful", "after": "30 questions", "placed": "1", "low": "0", "high": "1"}
+    records = [
+        {**cell, "data": "a", "ARI": "1.0"},
+        {**cell, "data": "a", "ARI": "0.8"},
+        {**cell, "data": "b", "ARI": "0.5"},
+        {**cell, "data": "b", "ARI": "0.6", "people": "COBRAS"},
+    ]
+    lines = asking.conclude_labels(records)
+    assert lines[0] == "Mean of the sets, careful people: 30 questions 0.700."
+    assert lines[-1] == "COBRAS is ahead of careful people's pairs after 30 questions on b."
+
+
+def test_labels_are_measured_by_questions_and_by_rows(small, monkeypatch):
+    monkeypatch.setattr(asking, "ROWS_SHOWN", (10, 10_000))
+    asking.run_quickly.cache_clear()
+    cells = {"data": "digits", "people": "careful", "seed": 0}
+    measures = {
+        after: asking.run_labels(after=after, **cells)
+        for after in ("8 questions", "10 rows", "10000 rows")
+    }
+    assert 10 - 4 < measures["10 rows"]["rows shown"] <= 10
+    assert measures["10000 rows"] == measures["8 questions"]
+    assert measures["8 questions"]["ARI"] == 1
+    asking.run_quickly.cache_clear()
+
+
 def test_the_tables_are_printed_beside_cobras(small, tmp_path, monkeypatch):
     monkeypatch.setattr(asking, "RIVALS", ("session",))
     lines = []

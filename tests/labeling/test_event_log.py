@@ -59,6 +59,25 @@ def test_an_event_is_on_disk_when_append_returns(path):
     log.close()
 
 
+def test_a_power_failure_during_later_writes_loses_nothing_that_was_acknowledged(path, tmp_path):
+    log, wal = EventLog(path, RowNames(X, IDS)), path.with_name(path.name + "-wal")
+    sizes = [0]
+    for event in EVENTS:
+        log.append(event)
+        sizes.append(wal.stat().st_size)
+    before, after = path.read_bytes(), wal.read_bytes()
+    log.close()
+    rng = np.random.default_rng(0)
+    for i, cut in enumerate(np.concatenate([sizes, rng.integers(sizes[0], sizes[-1], 30)])):
+        copy = tmp_path / str(i) / path.name
+        copy.parent.mkdir()
+        copy.write_bytes(before)
+        noise = rng.bytes(4096 if i % 2 else 0)  # what a drive had not written yet
+        copy.with_name(wal.name).write_bytes(after[:cut] + noise)
+        n_acknowledged = np.searchsorted(sizes, cut, side="right") - 1
+        assert read(copy) == (EVENTS[:n_acknowledged], [])
+
+
 def test_an_event_that_is_sent_twice_counts_once(path):
     log = EventLog(path, RowNames(X, IDS))
     assert log.append(EVENTS[0]) == [True]
