@@ -326,12 +326,11 @@ def test_many_rows_are_placed_by_a_sample(monkeypatch):
     done = ask(many, LabelOracle(y), budget=15)
     assert len(done.knowledge.Z) == 80
     assert adjusted_rand_score(y, done.labels) > 0.95
-    outside = np.flatnonzero(done._rows_in_mind().position < 0)[:2]
+    outside = np.flatnonzero(done.position < 0)[:2]
     done.answer(Question("pair", tuple(map(int, outside))), "apart")
     assert len(done.knowledge.Z) == 82
-    assert done.constraints.restrict(done._rows_in_mind().rows).n_answers == (
-        done.constraints.n_answers
-    )
+    in_mind = np.flatnonzero(done.position >= 0)
+    assert done.constraints.restrict(in_mind).n_answers == done.constraints.n_answers
 
 
 def test_tables_and_sparse_rows_are_taken():

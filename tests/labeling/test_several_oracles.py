@@ -84,7 +84,7 @@ def test_the_model_is_fitted_to_what_both_are_sure_of():
     session = ask(X, [LabelOracle(y), LabelOracle(y)], {"machine": 160, "person": 10})
     placed = session.settled_answers().touched_rows()
     assert len(placed) > 100
-    assert adjusted_rand_score(y, session.model.labels_) > 0.95
+    assert adjusted_rand_score(y, session.model.labels_) > 0.9
 
 
 def test_a_machine_that_stops_leaves_the_rest_to_people():
