@@ -150,7 +150,14 @@ def test_a_warning_is_one_line_without_the_place_in_the_code(iris, capsys, monke
     assert re.match(r"warning: \w+ .*\.$", line)
 
 
-@pytest.mark.parametrize("output", ["-", "o.csv", "o.json"])
+def where(folder, output):
+    """The arguments that send results to stdout, to a file, or as JSON to stdout."""
+    if output == "--json":
+        return ["--json"]
+    return ["-o", "-" if output == "-" else folder / output]
+
+
+@pytest.mark.parametrize("output", ["-", "o.csv", "o.json", "--json"])
 def test_check_reports_conflicts_prices_doubts_and_metrics(iris, capsys, output):
     rows = np.arange(0, 150, 5)
     np.save(iris / "few.npy", load_iris().X[rows])
@@ -158,40 +165,55 @@ def test_check_reports_conflicts_prices_doubts_and_metrics(iris, capsys, output)
     wrong = Constraints(30, must_link=[(0, 28), (1, 2), (2, 3)], cannot_link=[(1, 3)])
     (wrong + right).write(iris / "some-wrong.csv")
     source = ("check", iris / "few.npy", "-c", iris / "some-wrong.csv", "-k", 3)
-    code, stdout, stderr = run(capsys, *source, "-o", "-" if output == "-" else iris / output)
+    code, stdout, stderr = run(capsys, *source, *where(iris, output))
     assert code == 0
     assert "cannot_link[0] = (1, 3) contradicts the must-link path 1-2-3." in stderr
     assert "must_link[0] = (0, 28)" in stderr
     assert "mahalanobis" in stderr
-    if output == "o.json":
-        results = json.loads((iris / output).read_text())
+    if output.endswith("json"):
+        text = stdout if output == "--json" else (iris / output).read_text()
+        results = json.loads(text)
         assert results["conflicts"][0]["witness"] == [1, 2]
         assert {line["metric"] for line in results["metrics"]} >= {"euclidean", "cosine"}
         lines = results["answers"]
     else:
         text = stdout if output == "-" else (iris / output).read_text()
         lines = list(csv.DictReader(text.splitlines()))
-    assert (stdout == "") == (output != "-")
+    assert (stdout == "") == (output not in ("-", "--json"))
     assert len(lines) == 19
     assert str(lines[0]["doubt_rank"]) in ("1", "2")
     assert float(lines[0]["price"]) > 0
     assert lines[3]["conflict"].startswith("cannot_link[0]")
 
 
-@pytest.mark.parametrize("output", ["-", "o.csv", "o.jsonl"])
+@pytest.mark.parametrize("output", ["-", "o.csv", "o.jsonl", "--json"])
 def test_select_leaves_the_answers_that_help(iris, capsys, output):
     pool = Constraints.from_labels(load_iris().y, n_pairs=40, random_state=0)
     pool.write(iris / "pool.csv")
     source = ("select", iris / "iris.npy", "--pool", iris / "pool.csv", "-k", 3, "-m", 2)
-    code, stdout, stderr = run(capsys, *source, "-o", "-" if output == "-" else iris / output)
+    code, stdout, stderr = run(capsys, *source, *where(iris, output))
     assert code == 0
     assert "agreement with all answers" in stderr
+    if output == "--json":
+        found = json.loads(stdout)
+        assert 1 <= len(found["chosen"]) == len(found["agreement"]) - 1 <= 2
+        assert set(found["chosen"][0]) == {"kind", "a", "b"}
+        return
     if output == "-":
         (iris / "chosen.csv").write_text(stdout)
     chosen = Constraints.read(iris / ("chosen.csv" if output == "-" else output), n_samples=150)
     assert 1 <= chosen.n_answers <= 2
     offered = {(answer.kind, answer.points) for answer in pool.answers()}
     assert {(answer.kind, answer.points) for answer in chosen.answers()} <= offered
+
+
+@pytest.mark.parametrize("command", ["check", "select"])
+def test_json_and_csv_do_not_share_stdout(iris, capsys, command):
+    answers = "-c" if command == "check" else "--pool"
+    source = (command, iris / "iris.npy", answers, iris / "answers.csv", "-k", 3)
+    code, stdout, stderr = run(capsys, *source, "--json", "-o", "-")
+    assert (code, stdout) == (1, "")
+    assert "--json prints to stdout, so choose a file with -o, or leave -o out." in stderr
 
 
 def test_columns_can_be_chosen_and_standardized(iris, capsys):

@@ -5,7 +5,7 @@ import sys
 import click
 
 from likewise.cli.data_rows import ColumnChoice, print_columns, read_answers, read_data
-from likewise.cli.messages import print_check, print_message, print_rounds, print_size
+from likewise.cli.messages import print_check, print_json, print_message, print_rounds, print_size
 from likewise.cli.options import (
     READABLE,
     auto_count_option,
@@ -14,6 +14,7 @@ from likewise.cli.options import (
     data_argument,
     embed_option,
     id_option,
+    json_option,
     preparation_option,
     seed_option,
     verbosity_options,
@@ -44,6 +45,7 @@ from likewise.cli.refusals import check_files
 @column_options
 @embed_option
 @seed_option
+@json_option
 @verbosity_options
 def check(
     data: str,
@@ -58,6 +60,7 @@ def check(
     as_category: list[str] | None,
     by_network: bool,
     random_state: int,
+    as_json: bool,
 ) -> None:
     """Check the answers before you use them.
 
@@ -68,8 +71,7 @@ def check(
     Shows which answers contradict each other, how much each one costs the clustering, which are
     doubtful, and which metric fits them best.
     """
-    if output is None and not sys.stdout.isatty():
-        output = "-"
+    output = results_path(output, as_json)
     from likewise.files.row_file import check_ending, write_records
     from likewise.guided import check_answers
 
@@ -92,6 +94,15 @@ def check(
         write_records(output, checked.rows(), checked.to_dict())
         if output != "-":
             print_message(f"wrote all results to {output}")
+    if as_json:
+        print_json(checked.to_dict())
+
+
+def results_path(output: str | None, as_json: bool) -> str | None:
+    """Where the results go: stdout when piped, unless JSON goes there; None is no file."""
+    if as_json and output == "-":
+        raise ValueError("--json prints to stdout, so choose a file with -o, or leave -o out.")
+    return "-" if output is None and not as_json and not sys.stdout.isatty() else output
 
 
 @click.command()
@@ -135,6 +146,7 @@ def check(
 @column_options
 @embed_option
 @seed_option
+@json_option
 @verbosity_options
 def select(
     data: str,
@@ -153,6 +165,7 @@ def select(
     as_category: list[str] | None,
     by_network: bool,
     random_state: int,
+    as_json: bool,
 ) -> None:
     """Choose the most useful answers from a large pool.
 
@@ -162,8 +175,7 @@ def select(
 
     Stops early when no further answer improves the agreement of the clusters with the pool.
     """
-    if output is None and not sys.stdout.isatty():
-        output = "-"
+    output = results_path(output, as_json)
     from likewise.files.row_file import check_ending, write_records
     from likewise.guided import fit_preparation
     from likewise.selection import select_constraints
@@ -191,12 +203,14 @@ def select(
         random_state=random_state,
     )
     print_rounds(selected, answers)
+    chosen = [answers.answer(int(at)) for at in selected.chosen]
+    lines = [
+        {"kind": answer.kind, **dict(zip("ab", map(answers.row_name, answer.points)))}
+        for answer in chosen
+    ]
+    if as_json:
+        print_json({"chosen": lines, "agreement": [float(one) for one in selected.qualities]})
     if output == "-":
-        chosen = (answers.answer(int(at)) for at in selected.chosen)
-        lines = [
-            {"kind": answer.kind, **dict(zip("ab", map(answers.row_name, answer.points)))}
-            for answer in chosen
-        ]
         write_records("-", lines, {})
     elif output is not None:
         answers.subset(selected.chosen).write(output)
