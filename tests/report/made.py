@@ -22,6 +22,7 @@ def made_model(Z, labels, *, labels_before=None, constraints=None, map_rows=None
         "trial_scores": np.array([0.7, 0.9]) if n_answers else np.array([]),
         "trial_errors": np.array([0.02, 0.01]) if n_answers else np.array([]),
         "chosen": 1 if n_answers else -1,
+        "how": "Learned from your answers, following the neighbor graph.",
         "why": "SKLR, C=1 predicted the most held-out answers.",
         "why_n_clusters": f"{n_clusters} clusters, as asked.",
         "labels_before": labels if labels_before is None else np.asarray(labels_before),

@@ -252,6 +252,7 @@ def _summary(fitted, labels, constraints, data_rows, files: dict) -> dict:
         satisfied = [report.satisfied_before, report.satisfied]
         satisfied = [None if np.isnan(share) else float(share) for share in satisfied]
         summary |= {
+            "how": report.how,
             "features": report.why_prepared,
             "space": report.why,
             "number_of_clusters": report.why_n_clusters,

@@ -41,7 +41,8 @@ def run_demo(folder: Path, *, n_answers: int, random_state: int, say: Callable) 
     for what, score in _scores(y, answers).items():
         say(f"{what:<44}{score(before):>9.3f}{score(after):>10.3f}")
     say("")
-    say(f"How: {model.report_.why}")
+    say(f"How: {model.report_.how}")
+    say(f"  {model.report_.why}")
     say("The most influential answers:")
     for position in np.argsort(-model.pulls_, kind="stable")[:5]:
         answer = answers.answer(position)

@@ -6,6 +6,7 @@ import numpy as np
 
 from likewise.evaluation import percent
 from likewise.files.html_table import html_table
+from likewise.guided.spaces import AS_THEY_ARE
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +59,25 @@ class GuidedReport:
     columns: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=str))
     last_step: str = ""
 
+    @property
+    def how(self) -> str:
+        """How the clusters came about, in plain words; ``why`` has the details."""
+        if self.n_answers == 0:
+            return "By the data alone: there are no answers."
+        name = "" if self.chosen < 0 else str(self.trial_names[self.chosen])
+        if name in ("", AS_THEY_ARE.name):
+            return "By the data alone: the answers are too few, or teach nothing beyond themselves."
+        if "graph" in name or "diffusion" in name:
+            return "Learned from your answers, following the neighbor graph."
+        if "nearest means" in name:
+            return "Learned from your answers: each row goes to the group it is nearest to."
+        if "linear" in name or "ITML" in name:
+            return "Learned from your answers: which features matter."
+        return "Learned from your answers: which rows are alike."
+
     def _repr_html_(self) -> str:
         """A table for notebooks."""
-        rows = [("features", self.why_prepared), ("space", self.why)]
+        rows = [("how", self.how), ("features", self.why_prepared), ("details", self.why)]
         rows.append(("clusters", self.why_n_clusters))
         if self.last_step:
             rows.append(("last step", self.last_step))
@@ -76,6 +93,7 @@ class GuidedReport:
     def __str__(self):
         lines = [
             f"{self.n_rows} rows, {self.n_features} features, {self.n_answers} answers",
+            f"how: {self.how}",
             f"features: {self.why_prepared}",
             *(f"  {column}" for column in self.columns),
             f"space: {self.why}",

@@ -323,7 +323,7 @@ def explain(grouped: GroupedRows, n_known: int, p_value: float) -> str:
     spaces = "1 space" if n_used == 1 else f"{n_used} spaces"
     return (
         f"{n_known} known rows predict each other's groups{tested}; they are spread by {spaces}, "
-        f"most by {grouped.names[top]}, which predicts {grouped.hits[top]:.0%} of them."
+        f"most by {grouped.names[top]}, which predicts {percent(grouped.hits[top])} of them."
     )
 
 

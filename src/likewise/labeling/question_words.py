@@ -12,14 +12,29 @@ TITLES = {
     "grid": "Which of these belong with {name}?",
 }
 
+LONGEST_NAME = 40  # letters; longer texts describe
+LEAST_NAMES = 20  # fewer cells may differ by chance
+
 
 def column_spreads(columns: Mapping[str, np.ndarray]) -> dict[str, float]:
-    """The standard deviation of every column of numbers; columns of other cells are left out."""
-    return {
-        name: float(np.nanstd(cells))
-        for name, cells in columns.items()
-        if cells.dtype.kind in "iuf"
-    }
+    """The standard deviation of every column of numbers; columns of other cells are left out.
+
+    A column of names, short and all different, has 0: that two rows have other names says nothing.
+    """
+    spreads = {}
+    for name, cells in columns.items():
+        if cells.dtype.kind in "iuf":
+            spreads[name] = float(np.nanstd(cells))
+        elif is_names(cells):
+            spreads[name] = 0.0
+    return spreads
+
+
+def is_names(cells: np.ndarray) -> bool:
+    """Whether short texts are all different."""
+    texts = [str(cell) for cell in cells]
+    is_short = max(map(len, texts), default=0) <= LONGEST_NAME
+    return len(texts) >= LEAST_NAMES and is_short and len(set(texts)) == len(texts)
 
 
 def by_difference(

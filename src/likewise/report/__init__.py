@@ -1,6 +1,7 @@
 """The results of a fitted GuidedClustering as an HTML report and as figures (extra `plot`)."""
 
 from likewise.report.descriptions import describe_clusters
+from likewise.report.influence import influential_answers
 from likewise.report.layout import lay_out
 from likewise.report.page import write_report
 
@@ -8,6 +9,7 @@ _FIGURES = ("plot_map", "plot_pulls", "plot_trials", "plot_typical_rows")
 
 __all__ = [
     "describe_clusters",
+    "influential_answers",
     "lay_out",
     "plot_map",
     "plot_pulls",

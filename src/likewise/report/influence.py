@@ -21,6 +21,7 @@ from likewise.constraints import Constraints
 from likewise.numerics.rows import sample_rows
 from likewise.numerics.threads import one_thread_if_small
 from likewise.report.layout import neighbor_graph, project
+from likewise.report.view import clusters_of, start_space
 
 ALPHA = 0.9  # share of its membership that a row takes from its neighbors
 MAX_ROWS = 1_200  # that clusters are spread over
@@ -37,6 +38,38 @@ class Influence(NamedTuple):
     n_moved: np.ndarray  # (m,) rows that would be in another cluster, scaled up to all rows
     shifts: np.ndarray  # (m,) sum of the memberships that would move
     n_judged: int
+
+
+def influential_answers(model, X, constraints: Constraints) -> Influence:
+    """Find the answers that matter most: those whose absence would change most.
+
+    Parameters
+    ----------
+    model : GuidedClustering
+        Fitted to X and the answers.
+    X : array-like or CSR of shape (n_samples, n_features)
+    constraints : Constraints
+        The answers.
+
+    Returns
+    -------
+    Influence
+        ``positions`` of the answers among ``constraints.answers()``, the most important first,
+        ``n_moved`` rows that would be in another cluster, ``shifts`` of memberships, and
+        ``n_judged``. By a quick model: fits without each answer would take hours.
+
+    Examples
+    --------
+    >>> from likewise import Constraints, GuidedClustering
+    >>> from likewise.report import influential_answers
+    >>> X = [[0.0], [0.2], [0.4], [4.0], [4.2], [4.4]]
+    >>> answers = Constraints(6, must_link=[(0, 1)], cannot_link=[(1, 4)])
+    >>> model = GuidedClustering(2, random_state=0).fit(X, constraints=answers)
+    >>> influential_answers(model, X, answers).n_judged
+    2
+    """
+    start, labels = start_space(model, X), clusters_of(model)
+    return rank_answers(start, labels, constraints, set_aside=model.doubtful_)
 
 
 def rank_answers(

@@ -111,9 +111,11 @@
     pen.textAlign = 'center';
     pen.textBaseline = 'middle';
     pen.lineJoin = 'round';
-    for (const [c, i] of middles) {
+    for (const [c, i, , low, high] of middles) {
       if (picked >= 0 && c !== picked) continue;
-      const x = onX(at(i, 0, t)), y = onY(at(i, 1, t));
+      const x = onX(at(i, 0, t)), ends = [onY(at(low, 1, t)), onY(at(high, 1, t))];
+      const isSmall = Math.abs(ends[0] - ends[1]) < 36; // its name would hide it: above it, then
+      const y = isSmall ? Math.max(Math.min(...ends) - 12, 9) : onY(at(i, 1, t));
       if (x < 0 || y < 0 || x > width || y > height) continue;
       const title = data.titles[c] || String(c);
       for (const text of title === String(c) ? [title] : [title, String(c)]) {
@@ -133,7 +135,7 @@
     }
   }
 
-  // For every cluster the point nearest to its median.
+  // For every cluster the point nearest to its median, how many it has, its lowest and highest.
   function medians(labels) {
     const kept = medians[when];
     if (kept) return kept;
@@ -150,7 +152,9 @@
     for (const [c, list] of members) {
       const x = middle(list, 0), y = middle(list, 1);
       const far = i => Math.abs(places[when][2 * i] - x) + Math.abs(places[when][2 * i + 1] - y);
-      made.push([c, list.reduce((best, i) => far(i) < far(best) ? i : best), list.length]);
+      const upward = [...list].sort((i, j) => places[when][2 * i + 1] - places[when][2 * j + 1]);
+      const [low, high] = [.05, .95].map(share => upward[Math.floor(share * upward.length)]);
+      made.push([c, list.reduce((best, i) => far(i) < far(best) ? i : best), list.length, low, high]);
     }
     made.sort((a, b) => b[2] - a[2]);
     return medians[when] = made;

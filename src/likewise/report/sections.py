@@ -114,7 +114,8 @@ def satisfaction(model, X, constraints: Constraints | None) -> Section:
 def choice(report) -> Section:
     """What was tried, how well it did, and what was chosen."""
     reasons = {
-        "Space": report.why,
+        "How": report.how,
+        "Details": report.why,
         "Number of clusters": report.why_n_clusters,
         "Features": report.why_prepared,
     }

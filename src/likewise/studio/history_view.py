@@ -176,7 +176,7 @@ def doubtful_json(
                 "by": event.annotator,
                 "rows": list(question.shown),
                 "cards": {str(row): gallery.card(row) for row in question.shown},
-                "chance": round(chance, 4),
+                "chance": float(chance),
                 "against": "other answers say otherwise"
                 if instead is None
                 else f"other answers say: {instead}",

@@ -174,6 +174,8 @@ class Learner:
         self._places = placed(np.asarray(model.transform(self.session.rows)), self._places)
         self.layout += 1
         self.n_fitted += 1
+        if self._images is not None and self._texts is None and self._names is None:
+            return  # "feature 10" of an image says nothing
         described = describe_clusters(
             model, self.session.rows, texts=self._texts, feature_names=self._names
         )

@@ -151,7 +151,8 @@ function cells(card, beside, differs, isSmall) {
 
 function cellOf([column, text], isMarked) {
   const value = text === '' ? '–' : text;
-  return h('div', {}, h('dt', {}, column), h('dd', {}, isMarked ? h('mark', {}, value) : value));
+  const name = column.split(/(?<=[_.-])/).flatMap((part) => [part, h('wbr')]); // where a long name may break
+  return h('div', {}, h('dt', {}, name), h('dd', {}, isMarked ? h('mark', {}, value) : value));
 }
 
 /** Fetch and decode the pictures of a question before it is shown. */

@@ -21,7 +21,7 @@ export function mapScreen(studio) {
   const empty = h(
     'p',
     { class: 'message soft' },
-    'The map appears after the first fit. Answer some questions.',
+    'The map is being drawn, and appears here in a moment.',
   );
   const known = new Map(); // row: what the server says about it
   let timer = null,

@@ -13,7 +13,7 @@ export function miniMap(studio) {
     ends: studio.ends,
     wanted: wantedPainter(studio),
   });
-  const words = h('p', { class: 'soft' }, 'The map appears after the first fit.');
+  const words = h('p', { class: 'soft' }, 'The map appears here in a moment.');
   const element = h(
     'section',
     { class: 'mini-map', 'aria-label': 'Map' },

@@ -1,6 +1,6 @@
 /* How far the session has come, and how good the clusters are, with how sure that is. */
 import { button, fill, h } from './dom.js';
-import { count, percent } from './words.js';
+import { count, percent, plural } from './words.js';
 
 const UNKNOWN = 0.95; // an interval this wide says nothing
 
@@ -56,7 +56,7 @@ function tile(value, label) {
 function modelWords(model) {
   if (!model) return '';
   if (model.is_fitting) return 'Learning from the last answers…';
-  return model.version ? `The model has ${count(model.n_clusters)} clusters (fit ${model.version}).` : '';
+  return model.version ? `The rows fall into ${plural(model.n_clusters, 'cluster')} so far.` : '';
 }
 
 /** A bar from 0 to 100 % with the estimate and its interval. */

@@ -13,8 +13,13 @@ export function capital(words) {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+/** A share in percent; 99.5 % is not 100 %, nor is a small chance none. */
 export function percent(share) {
-  return share === null || share === undefined ? '–' : `${Math.round(100 * share)} %`;
+  if (share === null || share === undefined) return '–';
+  const rounded = Math.round(100 * share);
+  if (rounded === 100 && share < 1) return 'over 99 %';
+  if (rounded === 0 && share > 0) return 'under 1 %';
+  return `${rounded} %`;
 }
 
 export function count(n) {
