@@ -3,8 +3,12 @@
 Seeds 0 to 4; 100 to 103 were used for tuning. Pairs are drawn at random; the smaller sets are the
 first of the larger ones. Codes are learned once per data set and seed, and shared by the sets of
 answers; whether images are mirrored is decided by the smallest set of pairs. Seconds are those of
-the codes and of the clusters together, as one fit would take. A click is the class of the row
-nearest to a center of k-means, with as many centers as clicks, among 3,000 codes.
+the codes and of the clusters together, as one fit would take.
+
+Few answers: a click is the class of the row nearest to a center of k-means, with as many centers
+as clicks, among 3,000 codes. These codes see no answers, since clicks are chosen by them: no image
+is mirrored. "codes" is GuidedClustering on the codes, "network" DeepConstrainedClustering from
+them, "guided" GuidedClustering with `image_shape`, which chooses.
 """
 
 import time
@@ -27,7 +31,9 @@ N_PAIRS = {
     "digits": ("500", "180"),
     "reuters_r8_text": ("767",),
 }
-CLICKS = ("20", "50", "100")
+FEW = ("20 clicks", "50 clicks", "100 clicks", "200 pairs", "600 pairs", "2000 pairs")
+FEW_DATA = ("mnist", "fashion_mnist", "usps_roweis11000", "digits")
+FIXED = ("angular", "student", "likelihood")  # settings that the default is to be as good as
 NOISE = ("0.1", "0.2", "0.3")
 PUBLISHED = {("mnist", "6000"): ".943", ("fashion_mnist", "6000"): ".424"}
 N_LOOKED_AT = 3000  # rows that clicks are chosen among
@@ -44,21 +50,24 @@ def draw_pairs(data: str, n_pairs: int, seed: int, noise: float = 0.0) -> Constr
 
 
 @lru_cache(maxsize=1)
-def learn_codes(data: str, seed: int) -> tuple[SelfSupervisedCodes, float]:
-    """Codes of all rows, and how long they took."""
+def learn_codes(data: str, seed: int, unseen: bool = False) -> tuple[SelfSupervisedCodes, float]:
+    """Codes of all rows, and how long they took; `unseen` by any answer, or by the fewest."""
     X, _ = load_rows(data)
-    fewest = draw_pairs(data, min(map(int, N_PAIRS[data])), seed)
+    fewest = None if unseen else draw_pairs(data, min(map(int, N_PAIRS[data])), seed)
     codes = SelfSupervisedCodes(image_shape=shape_of(data, X.shape[1]), random_state=seed)
     started = time.perf_counter()
     codes.fit(X, constraints=fewest)
     return codes, time.perf_counter() - started
 
 
-def fit_network(data: str, answers: Constraints, seed: int, **settings) -> dict[str, float]:
+def fit_network(
+    data: str, answers: Constraints, seed: int, *, unseen: bool = False, **settings
+) -> dict[str, float]:
     """Scores of the network, and how long it took with its codes."""
     X, y = load_rows(data)
     shape = shape_of(data, X.shape[1])
-    codes, seconds = (None, 0.0) if shape is None else learn_codes(data, seed)
+    by_codes = shape is not None and settings.get("training") not in ("angular", "student")
+    codes, seconds = learn_codes(data, seed, unseen) if by_codes else (None, 0.0)
     model = DeepConstrainedClustering(
         len(np.unique(y)), image_shape=shape, init_model=codes, random_state=seed, **settings
     )
@@ -79,30 +88,37 @@ def run_noise(*, data: str, noise: str, pairs: str, seed: int) -> dict[str, floa
     return fit_network(data, draw_pairs(data, int(pairs), seed, float(noise)), seed)
 
 
-def draw_clicks(data: str, n_clicks: int, seed: int) -> Constraints:
-    """Classes of rows that lie in the middle of the codes."""
+def draw_few(data: str, few: str, seed: int) -> Constraints:
+    """So many random pairs, or classes of rows that lie in the middle of the codes."""
     X, y = load_rows(data)
+    n, kind = int(few.split()[0]), few.split()[1]
+    if kind == "pairs":
+        n_most = max(int(other.split()[0]) for other in FEW)
+        answers = Constraints.from_labels(y, n_pairs=n_most, random_state=seed)
+        return answers.subset(np.sort(np.random.RandomState(seed).permutation(n_most)[:n]))
     looked_at = np.random.RandomState(seed).permutation(len(X))[:N_LOOKED_AT]
-    codes = learn_codes(data, seed)[0].transform(X[looked_at])
-    centers = KMeans(n_clicks, n_init=3, random_state=seed).fit(codes).cluster_centers_
+    codes = learn_codes(data, seed, unseen=True)[0].transform(X[looked_at])
+    centers = KMeans(n, n_init=3, random_state=seed).fit(codes).cluster_centers_
     clicked = looked_at[np.unique((codes @ centers.T).argmax(axis=0))]
     known = np.full(len(X), -1)
     known[clicked] = y[clicked]
     return Constraints.from_partial_labels(known)
 
 
-def run_clicks(*, data: str, clicks: str, way: str, seed: int) -> dict[str, float]:
-    """Few known rows: on the codes alone, or by what held-out answers prefer."""
+def run_few(*, data: str, answers: str, way: str, seed: int) -> dict[str, float]:
+    """Few answers: on the codes alone, by the network, or by what held-out answers prefer."""
     X, y = load_rows(data)
-    shape = shape_of(data, X.shape[1])
-    codes, seconds = learn_codes(data, seed)
-    answers = draw_clicks(data, int(clicks), seed)
+    few = draw_few(data, answers, seed)
     if way == "network":
-        return fit_network(data, answers, seed)
-    settings = {"features": codes} if way == "codes" else {"features": codes, "image_shape": shape}
-    model = GuidedClustering(len(np.unique(y)), random_state=seed, **settings)
+        return fit_network(data, few, seed, unseen=True)
+    codes, seconds = learn_codes(data, seed, unseen=True)
+    model = GuidedClustering(len(np.unique(y)), random_state=seed)
     started = time.perf_counter()
-    model.fit(X, constraints=answers)
+    if way == "codes":
+        model.fit(codes.transform(X), constraints=few)
+    else:
+        shape = shape_of(data, X.shape[1])
+        model.set_params(features=codes, image_shape=shape).fit(X, constraints=few)
     seconds += time.perf_counter() - started
     return {"ARI": adjusted_rand_score(y, model.labels_), "fit seconds": seconds}
 
@@ -112,11 +128,7 @@ def short_name(data: str) -> str:
 
 
 def pairs_table(data: str) -> Table:
-    ways = (
-        ("default",)
-        if data != "reuters_r8_text"
-        else ("default", "angular", "student", "likelihood")
-    )
+    ways = ("default", *FIXED) if data == "reuters_r8_text" else ("default",)
     return Table(
         f"pairs-{short_name(data)}",
         f"{data}: the default of the second edition, by the number of random pairs",
@@ -134,17 +146,31 @@ def pairs_table(data: str) -> Table:
     )
 
 
-def clicks_table(data: str) -> Table:
+def fixed_table(data: str) -> Table:
+    most = N_PAIRS[data][0]
     return Table(
-        f"clicks-{short_name(data)}",
-        f"{data}: a few known rows, on the codes alone and by the network",
+        f"fixed-{short_name(data)}",
+        f"{data}: the ways of training that the default is to be as good as",
+        cells=lambda: [{"data": data, "pairs": most, "way": way} for way in FIXED],
+        run=run_pairs,
+        rows=("data", "pairs"),
+        columns="way",
+        measures=MEASURES,
+        data=lambda: (data,),
+    )
+
+
+def few_table(data: str) -> Table:
+    return Table(
+        f"few-{short_name(data)}",
+        f"{data}: few answers, on the codes alone, by the network, and by what they prefer",
         cells=lambda: [
-            {"data": data, "clicks": clicks, "way": way}
-            for clicks in CLICKS
-            for way in ("codes", "network")
+            {"data": data, "answers": answers, "way": way}
+            for answers in FEW
+            for way in ("codes", "network", "guided")
         ],
-        run=run_clicks,
-        rows=("data", "clicks"),
+        run=run_few,
+        rows=("data", "answers"),
         columns="way",
         measures=MEASURES,
         data=lambda: (data,),
@@ -167,6 +193,7 @@ def noise_table(data: str) -> Table:
 
 TABLES = (
     *(pairs_table(data) for data in N_PAIRS),
-    *(clicks_table(data) for data in ("mnist", "fashion_mnist")),
+    *(fixed_table(data) for data in FEW_DATA),
+    *(few_table(data) for data in FEW_DATA),
     *(noise_table(data) for data in ("usps_roweis11000", "mnist")),
 )

@@ -5,13 +5,15 @@ from dataclasses import replace
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.datasets import load_digits
+from sklearn.metrics import adjusted_rand_score
 
 torch = pytest.importorskip("torch")
 
-from experiments import deep  # noqa: E402
+from experiments import deep, deep_codes  # noqa: E402
 from experiments.runs import reproduce  # noqa: E402
+from likewise import GuidedClustering  # noqa: E402
 from likewise.constraints import Constraints  # noqa: E402
-from likewise.deep import TrainingPlan  # noqa: E402
+from likewise.deep import SelfSupervisedCodes, TrainingPlan  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 QUICK = {"pretraining": "short", "pretraining_epochs": 1, "max_epochs": 2}
@@ -86,3 +88,34 @@ def test_a_table_runs_and_tells(small, tmp_path, monkeypatch):
     reproduce("deep", "noise-digits", n_runs=1, results=tmp_path, say=said.append)
     assert "filtered, 0.7" in said[0]
     assert (tmp_path / "deep" / "noise-digits.csv").read_text().count("digits,") == 4
+
+
+@pytest.fixture
+def few_digits(monkeypatch):
+    """Some digits, and codes of them that took ten seconds."""
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:200].astype("float32"), y[:200]
+    codes = SelfSupervisedCodes(image_shape=(8, 8), encoder=(4, 6), epochs=1, random_state=0).fit(X)
+    monkeypatch.setattr(deep_codes, "load_rows", lambda data: (X, y))
+    monkeypatch.setattr(deep_codes, "learn_codes", lambda *_, **__: (codes, 10.0))
+    return X, y, codes
+
+
+def test_few_answers_are_the_first_of_many_and_clicks_are_classes(few_digits):
+    _, y, _ = few_digits
+    few, more = (deep_codes.draw_few("digits", f"{n} pairs", 0) for n in (200, 600))
+    assert (few.n_answers, more.n_answers) == (200, 600)
+    assert {*map(tuple, few.must_link)} <= {*map(tuple, more.must_link)}
+    clicks = deep_codes.draw_few("digits", "20 clicks", 0)
+    assert 10 < len(clicks.touched_rows()) <= 20
+    pairs, sign = clicks.signed_pairs()
+    assert_array_equal(y[pairs[:, 0]] == y[pairs[:, 1]], sign > 0)
+
+
+def test_few_answers_on_the_codes_are_what_guided_clustering_makes_of_them(few_digits):
+    X, y, codes = few_digits
+    scores = deep_codes.run_few(data="digits", answers="20 clicks", way="codes", seed=0)
+    model = GuidedClustering(10, random_state=0)
+    model.fit(codes.transform(X), constraints=deep_codes.draw_few("digits", "20 clicks", 0))
+    assert scores["ARI"] == adjusted_rand_score(y, model.labels_)
+    assert scores["fit seconds"] > 10

@@ -28,7 +28,6 @@ from likewise.deep.learning_from_answers import (
     least_entropy,
     memberships_of,
     note_score,
-    start_centers,
 )
 from likewise.deep.self_supervision import (
     CodeState,
@@ -38,6 +37,7 @@ from likewise.deep.self_supervision import (
     start_state,
     tensors_in,
 )
+from likewise.deep.starts import start_clusters
 from likewise.deep.training import matmul_precision
 from likewise.evaluation import ahead_of_first, answer_credits, select
 from likewise.maps import Map
@@ -85,6 +85,7 @@ def train_clusters(
     candidates: Sequence[Settings],
     *,
     init_network: tuple[list[np.ndarray], bool] | None,
+    init_labels: np.ndarray | None = None,
     device: str | None,
     seed: int,
     checkpoint=None,
@@ -92,8 +93,9 @@ def train_clusters(
     """Cluster the rows X (n, d) of float32 by the plan that the answers choose."""
     where, world, first = local_device(device), join_workers(), candidates[0]
     with matmul_precision("high"), fast_convolutions():
+        begun = (init_network, init_labels)
         file = open_checkpoint(
-            checkpoint, world, X, answers, held_out, ease, init_network, candidates, seed
+            checkpoint, world, X, answers, held_out, ease, begun, candidates, seed
         )
         rows = torch.as_tensor(X, device=where)
         eased = None if ease is None else torch.as_tensor(ease, device=where)
@@ -110,9 +112,9 @@ def train_clusters(
         settings = first if chosen is None else candidates[chosen]
         if chosen is None:
             candidates = [replace(one, flips=bool(flips)) for one in candidates]
-            chosen = choose(state, rows, answers, eased, candidates)
+            chosen = choose(state, rows, answers, eased, candidates, init_labels)
             settings = candidates[chosen]
-            begin_clustering(state, rows, answers, settings)
+            begin_clustering(state, rows, answers, settings, init_labels)
         settings = replace(settings, flips=bool(flips))
         cluster(state, rows, answers, held_out, eased, settings, file, chosen)
         take_first(tensors_in(state), world)
@@ -138,11 +140,13 @@ def fast_convolutions():
         torch.backends.cudnn.benchmark = before
 
 
-def open_checkpoint(path, world, X, answers, held_out, ease, init_network, candidates, seed):
-    """The file of this problem; without a path one that does nothing."""
+def open_checkpoint(path, world, X, answers, held_out, ease, begun, candidates, seed):
+    """The file of this problem, `begun` with a network or labels; without a path an idle one."""
     fingerprint = ""
     if path is not None:
-        begun = None if init_network is None else [[(array,) for array in init_network[0]]]
+        network, labels = begun
+        arrays = [*(network or [()])[0], *(() if labels is None else (labels,))]
+        begun = [[(array,) for array in arrays]]
         fingerprint = fingerprint_of(
             X, answers, ease, begun, tuple(candidates), seed, held_out.n_answers
         )
@@ -218,7 +222,7 @@ def copy_of(state: CodeState) -> CodeState:
 
 
 def choose(
-    state: CodeState, rows, answers: Constraints, ease, candidates: Sequence[Settings]
+    state: CodeState, rows, answers: Constraints, ease, candidates: Sequence[Settings], init_labels
 ) -> int:
     """Place of the plan that predicts held-out answers best; the first, if too few can judge."""
     entropies = [
@@ -233,7 +237,7 @@ def choose(
         some = copy_of(state)
         n_epochs = max(1, round(TRIAL_SHARE * settings.max_epochs))
         settings = replace(settings, max_epochs=n_epochs)
-        begin_clustering(some, rows, fit_part, settings)
+        begin_clustering(some, rows, fit_part, settings, init_labels)
         for _ in learn_clusters(some, rows, fit_part, ease, settings, epochs=range(n_epochs)):
             pass
         touched = held_out.touched_rows()
@@ -249,8 +253,10 @@ def choose(
     return differ[chosen or 0]
 
 
-def begin_clustering(state: CodeState, rows, answers: Constraints, settings: Settings) -> None:
-    start_centers(state, rows, answers, settings.n_clusters)
+def begin_clustering(
+    state: CodeState, rows, answers: Constraints, settings: Settings, init_labels
+) -> None:
+    start_clusters(state, rows, answers, settings.n_clusters, init_labels)
     state.phase, state.epoch, state.objective = "clustering", 0, []
     state.optimizer = clustering_optimizer(state.network, settings.learning_rate)
 
@@ -287,6 +293,8 @@ def to_file(state: CodeState, flips: bool, chosen: int | None):
     arrays["generator"] = state.generator.get_state().numpy()
     arrays["objective"], arrays["scores"] = np.array(state.objective), np.array(state.scores)
     arrays["centers"] = numbers(state.network.centers)
+    if state.start is not None:
+        arrays["start"] = numbers(state.start)
     document = {"phase": state.phase, "epoch": state.epoch, "flips": flips, "chosen": chosen}
     return arrays, document
 
@@ -308,6 +316,7 @@ def take_from_file(state: CodeState, settings: Settings, arrays, document):
     n_best = sum(name.startswith("best.") for name in arrays)
     best = [torch.as_tensor(arrays[f"best.{i}"], device=device) for i in range(n_best)]
     state.best = best or None
+    state.start = torch.as_tensor(arrays["start"], device=device) if "start" in arrays else None
     state.generator.set_state(torch.as_tensor(arrays["generator"]))
     state.objective, state.scores = arrays["objective"].tolist(), arrays["scores"].tolist()
     return document["flips"], document["chosen"]

@@ -19,11 +19,12 @@ from likewise.constraints import check_constraints, fit_and_label
 from likewise.deep.fit_settings import (
     check_ease,
     check_init_codes,
+    check_init_labels,
     check_init_model,
     check_plan,
     read_settings,
 )
-from likewise.deep.mapping import assign, network_map
+from likewise.deep.mapping import SHARPNESS, assign, network_map
 from likewise.deep.plan_choice import choose_plans, plans_for
 from likewise.deep.torch_import import import_from_deep
 from likewise.evaluation import hold_out, violated_answers
@@ -85,6 +86,9 @@ class DeepConstrainedClustering(
     ----------
     labels_ : ndarray of shape (n_samples,)
     cluster_centers_ : ndarray of shape (n_clusters, n_code)
+    membership_unit_ : float or None
+        With the likelihood, memberships are the softmax of squared distances between codes and
+        centers, negative and in this unit.
     map_ : NetworkMap
         ``transform`` for any rows: the layers of the encoder, and how rows are scaled before them.
     decoder_ : list of (ndarray, ndarray)
@@ -159,7 +163,7 @@ class DeepConstrainedClustering(
         self.checkpoint = checkpoint
         self.random_state = random_state
 
-    def fit(self, X, y=None, *, constraints=None, ease=None):
+    def fit(self, X, y=None, *, constraints=None, ease=None, init_labels=None):
         """Train the network and cluster the rows of X.
 
         Parameters
@@ -171,6 +175,9 @@ class DeepConstrainedClustering(
         ease : array-like of shape (n_samples,), default=None
             How easy each row is to assign: above 0 rewards a certain assignment, below 0 an
             uncertain one, 0 means unknown. Doubling it doubles its influence.
+        init_labels : array-like of int of shape (n_samples,), default=None
+            Clusters to start from, -1 where unknown; for images, or ``training="likelihood"``. They
+            are learned first, and give way to the answers and to what the network makes of them.
 
         Returns
         -------
@@ -183,6 +190,7 @@ class DeepConstrainedClustering(
         plans = plans_for(self) if is_auto else [check_plan(self.training)]
         read_settings(self, plans[0], *X.shape)  # a wrong setting is found before torch is imported
         ease = check_ease(ease, len(X))
+        init_labels = check_init_labels(init_labels, len(X), self.n_clusters, plans[0])
         if self.checkpoint is not None and not isinstance(self.random_state, numbers.Integral):
             raise ValueError(
                 f"checkpoint needs an int as random_state, not {self.random_state!r}: a "
@@ -197,7 +205,7 @@ class DeepConstrainedClustering(
         candidates = [read_settings(self, plan, *X.shape) for plan in plans]
         rows = np.ascontiguousarray(X, dtype=np.float32)
         if candidates[0].loss == "likelihood":
-            self._fit_likelihood(rows, learned, held_out, ease, candidates, seed)
+            self._fit_likelihood(rows, learned, held_out, ease, candidates, init_labels, seed)
         else:
             self._fit_autoencoder(rows, learned, held_out, ease, candidates[0], seed)
         self.n_iter_ = len(self.objective_)
@@ -224,11 +232,14 @@ class DeepConstrainedClustering(
         self.cluster_centers_ = trained.centers[order]
         self.map_, self.decoder_ = network_map(trained, self.plan_.loss), trained.decoder
         self.network_, self.flips_ = None, False
+        self.membership_unit_: float | None = None
         self.objective_, self.n_kept_ = trained.objective, trained.n_kept
         self.held_out_ = trained.held_out
         self._warn_of_trouble(trained.converged, trained.changed)
 
-    def _fit_likelihood(self, X, learned, held_out, ease, candidates, seed: int) -> None:
+    def _fit_likelihood(
+        self, X, learned, held_out, ease, candidates, init_labels, seed: int
+    ) -> None:
         """Codes by contrast, clusters by the likelihood of agreement."""
         trained = import_from_deep("code_training", type(self).__name__).train_clusters(
             X,
@@ -237,6 +248,7 @@ class DeepConstrainedClustering(
             ease,
             candidates,
             init_network=check_init_codes(self.init_model, candidates[0], X.shape[1]),
+            init_labels=init_labels,
             device=self.device,
             seed=seed,
             checkpoint=self.checkpoint,
@@ -245,7 +257,8 @@ class DeepConstrainedClustering(
         self.labels_, order = order_clusters(trained.labels, self.n_clusters)
         self.cluster_centers_ = trained.centers[order]
         self.map_, self.network_, self.flips_, self.objective_ = trained.codes
-        self.decoder_ = []
+        # both have length 1, so s cosine = s - (s / 2) |code - center|^2
+        self.decoder_, self.membership_unit_ = [], 2 / SHARPNESS
         n_pairs = np.count_nonzero(learned.weights[learned.positions("must_link", "cannot_link")])
         self.n_kept_ = np.full(len(self.objective_), n_pairs)
         self.held_out_ = trained.held_out

@@ -222,6 +222,29 @@ def check_init_model(init_model, n_features: int, widths: tuple[int, ...]):
     return layers, init_model.decoder_
 
 
+def check_init_labels(init_labels, n_samples: int, n_clusters: int, plan: TrainingPlan):
+    """(n,) labels to start from, -1 where unknown, or None; or one error."""
+    if init_labels is None:
+        return None
+    if plan.loss != "likelihood":
+        raise ValueError(
+            f"init_labels starts clusters by the likelihood, not by loss={plan.loss!r}. "
+            'Give image_shape, or training="likelihood".'
+        )
+    labels = np.asarray(init_labels)
+    if labels.shape != (n_samples,) or labels.dtype.kind not in "iu":
+        raise ValueError(
+            f"init_labels has type {labels.dtype} and shape {labels.shape}, not one int for each "
+            f"of the {n_samples} rows of X."
+        )
+    if labels.min() < -1 or labels.max() >= n_clusters:
+        at = int(np.flatnonzero((labels < -1) | (labels >= n_clusters))[0])
+        raise ValueError(
+            f"init_labels[{at}] = {labels[at]} is neither -1 nor one of {n_clusters} clusters."
+        )
+    return labels.astype(np.int64)
+
+
 def check_ease(ease, n_samples: int) -> np.ndarray | None:
     """One finite number per row, or None; all zeros say nothing and are None too."""
     if ease is None:

@@ -2,22 +2,21 @@
 
     repeat   for batches of rows and of answers:  one step of AdamW on
                  answers      -log s, -log(1 - s), s = q_i.q_j; triples by softmax  (losses.py)
+                 + (1 - ramp) * labels that clusters start from                    (starts.py)
                  + ramp * pseudo-labels of the rows that are sure of their cluster
                  + size_weight * evenness + contrast_weight * contrast
     for      `max_epochs` passes over the rows, the rate along one cycle
 
-Centers start from the codes: from the answers spread over their graph, or from k-means. Answers are
-first closed (what they imply is learned too) unless they contradict each other or differ in weight.
+Answers are first closed (what they imply is learned too) unless they contradict each other or
+differ in weight.
 Reference: hsu2019 for the likelihood, sohn2020 for pseudo-labels.
 """
 
 import math
-import warnings
 
 import numpy as np
 import torch
 
-from likewise.cluster import GraphPropagation
 from likewise.constraints import Constraints
 from likewise.deep import losses
 from likewise.deep.batches import Answers, answers_by_kind, plan_rows
@@ -34,17 +33,13 @@ from likewise.deep.self_supervision import (
     tensors_in,
 )
 from likewise.deep.steps import adam, make_step, one_cycle, set_rate
-from likewise.deep.torch_kmeans import kmeans
 from likewise.evaluation import held_out_accuracy
-from likewise.numerics.rows import sample_rows
 
 N_ANSWERS = 512  # in a step, at most as many as rows
 LEAST_SHARE = 1 / 8  # of a kind in a step: few must-links are seen often
 SURE = 0.9  # membership above which a weak view labels the strong one
-RAMP = 0.3  # share of the steps over which pseudo-labels come in
+RAMP = 0.3  # share of the steps over which pseudo-labels come in, and first labels go
 MOST_CLOSED = 200_000  # pairs that the closure may have
-GRAPH_ROWS = 3000  # that answers are spread over; with more rows in them, k-means
-N_INIT = 20  # starts of k-means
 
 
 def close_answers(answers: Constraints) -> Constraints:
@@ -83,30 +78,6 @@ def least_entropy(answers: Constraints, n_clusters: int, sizes: str) -> float:
     return -math.log(max(together, 1 / n_clusters))
 
 
-def start_centers(state: CodeState, rows, answers: Constraints, n_clusters: int) -> None:
-    """Centers among the codes, from the answers if these fit into a graph."""
-    codes = encode_rows(state.network, rows)
-    pairs = answers.subset(answers.positions("must_link", "cannot_link"))
-    touched, seed = pairs.touched_rows(), int(torch.randint(2**31, (), generator=state.generator))
-    if 0 < len(touched) <= GRAPH_ROWS:
-        kept = sample_rows(len(codes), GRAPH_ROWS, touched, seed)
-        sampled = codes[torch.as_tensor(kept, device=codes.device)]
-        model = GraphPropagation(n_clusters, random_state=seed)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of contradictions: `fit` looks at them itself
-            labels = model.fit_predict(
-                sampled.cpu().numpy().astype(np.float64), constraints=pairs.restrict(kept)
-            )
-        chosen = torch.nn.functional.one_hot(torch.as_tensor(labels).long(), n_clusters)
-        centers = chosen.to(codes).T @ sampled
-    else:
-        centers = kmeans(codes, n_clusters, n_init=N_INIT, generator=state.generator).centers
-    empty = centers.norm(dim=1) < 1e-6
-    centers[empty] = codes[: int(empty.sum())]
-    with torch.no_grad():
-        state.network.centers.copy_(torch.nn.functional.normalize(centers, dim=1))
-
-
 def clustering_optimizer(network, learning_rate: float):
     return adam(network.parameters(), learning_rate, weight_decay=WEIGHT_DECAY)
 
@@ -127,6 +98,7 @@ class StepLoss:
     def __init__(self, state, rows, answers, ease, settings: Settings, least: float, views: Views):
         self.network, self.rows, self.answers, self.ease = state.network, rows, answers, ease
         self.settings, self.least, self.views = settings, least, views
+        self.start = state.start
         self.slots = slots_of(answers, min(N_ANSWERS, settings.batch_size))
 
     def __call__(self, at, ramp, *inputs):
@@ -146,6 +118,8 @@ class StepLoss:
         codes = torch.nn.functional.normalize(features, dim=1)
         q = network.assign(codes)
         loss = settings.pseudo_weight * ramp * losses.pseudo_label_loss(q_weak, q[:n], SURE)
+        if self.start is not None:
+            loss = loss + (1 - ramp) * losses.label_loss(q[:n], self.start[at])
         if settings.size_weight:
             loss = loss + settings.size_weight * losses.evenness_loss(q[: 2 * n], self.least)
         if settings.contrast_weight:

@@ -139,6 +139,13 @@ def pseudo_label_loss(q_weak, q_strong, threshold: float):
     return -((sure > threshold) * torch.log(likelihood)).mean()
 
 
+def label_loss(q, labels):
+    """Rows learn their labels (n,); mean over those that have one, which is 0 or above."""
+    likelihood = q.gather(1, labels.clamp(min=0)[:, None])[:, 0].clamp(min=SMALLEST)
+    known = labels >= 0
+    return -(known * torch.log(likelihood)).sum() / known.sum().clamp(min=1)
+
+
 def evenness_loss(q, least: float):
     """What the entropy of the clusters' shares in a batch lacks to `least`; 0 if nothing."""
     shares = q.mean(dim=0).clamp(min=SMALLEST)

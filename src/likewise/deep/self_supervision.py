@@ -38,6 +38,7 @@ class CodeState:
     objective: list[float] = field(default_factory=list)  # mean loss of each epoch of this phase
     scores: list[float] = field(default_factory=list)  # of held-out answers
     best: list[torch.Tensor] | None = None  # tensors_in(state) at the best of the scores
+    start: torch.Tensor | None = None  # (n,) labels that clusters start from, -1 where unknown
 
 
 class Views:

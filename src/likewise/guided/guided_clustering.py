@@ -28,6 +28,7 @@ from likewise.evaluation import satisfaction_score, satisfied_answers
 from likewise.features import TableFeatures
 from likewise.guided.batched_rows import predict_batches
 from likewise.guided.guided_report import GuidedReport
+from likewise.guided.image_clusters import fit_images
 from likewise.guided.known_groups import groups_of
 from likewise.guided.last_step import (
     Finished,
@@ -94,6 +95,11 @@ class GuidedClustering(
         Widths of several feature tables that stand side by side in X (pixels, words, columns), in
         place of ``preparation``: each gets the same mean squared length and then a weight, chosen
         by the answers (`JoinedViews`).
+    image_shape : tuple of int, default=None
+        Height, width and, unless there is one, channels, if rows are images. Codes are learned from
+        the images first (`likewise.deep.SelfSupervisedCodes`, which `features` takes as well; where
+        that is fitted, as it is), and clustered; held-out answers choose between that and a network
+        trained on from there. It needs the extra `deep` to fit, and some hundred images or more.
     min_size, max_size : int, default=None
         Rows of a cluster, at least and at most; outliers do not count. With ``n_clusters="auto"``
         the number of clusters follows.
@@ -112,7 +118,8 @@ class GuidedClustering(
         None means 1, -1 all cores.
     device : str, default=None
         Map blocks of rows on a device of torch's, such as "cuda": in ``predict``,
-        ``predict_proba``, and in ``fit`` beyond 10,000 rows. Learning itself stays on the CPU.
+        ``predict_proba``, and in ``fit`` beyond 10,000 rows. Learning itself stays on the CPU, but
+        with `image_shape`, where None takes a GPU if there is one.
 
     Attributes
     ----------
@@ -197,6 +204,7 @@ class GuidedClustering(
         preparation="auto",
         features="auto",
         views=None,
+        image_shape=None,
         min_size=None,
         max_size=None,
         outliers=None,
@@ -211,6 +219,7 @@ class GuidedClustering(
         self.preparation = preparation
         self.features = features
         self.views = views
+        self.image_shape = image_shape
         self.min_size = min_size
         self.max_size = max_size
         self.outliers = outliers
@@ -238,6 +247,9 @@ class GuidedClustering(
         self : GuidedClustering
         """
         self._check_settings()
+        if self.image_shape is not None:
+            self.__dict__.update(fit_images(self, X, y, constraints))
+            return self
         self.features_ = fit_features(self.features, X)
         X = as_numbers(self.features_, X)
         in_memory = None if is_blockwise(X) else by_map.validate(self, X, reset=True)

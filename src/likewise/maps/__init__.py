@@ -7,7 +7,7 @@ from likewise.maps.distance_export import condensed_distances, neighbor_distance
 from likewise.maps.landmark_map import MAX_PASSES, LandmarkMap
 from likewise.maps.linear_map import LinearMap
 from likewise.maps.map import Map
-from likewise.maps.map_devices import find_device, from_device, on_device
+from likewise.maps.map_devices import find_device, from_device, gpu_at_hand, on_device
 from likewise.maps.neighbor_map import NeighborMap
 from likewise.maps.nystrom_map import NystromMap, nystrom_map
 from likewise.maps.unit_length_map import UnitLengthMap
@@ -29,6 +29,7 @@ __all__ = [
     "diffusion_map",
     "find_device",
     "from_device",
+    "gpu_at_hand",
     "neighbor_distances",
     "nystrom_map",
     "on_device",

@@ -58,6 +58,15 @@ def find_device(torch, named):
     return device
 
 
+def gpu_at_hand() -> str | None:
+    """The name of a GPU for `on_device`, if torch is installed and sees one."""
+    try:
+        import torch
+    except ImportError:
+        return None
+    return "cuda" if torch.cuda.is_available() else None
+
+
 def import_torch():
     """torch, or the line that installs it."""
     try:
