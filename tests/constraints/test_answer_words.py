@@ -45,6 +45,7 @@ def test_all_wrong_words_and_ids_are_listed_with_what_may_be_meant(tmp_path):
     with pytest.raises(ValueError, match=r"line 2: .*Did you mean 'must_link'\?") as caught:
         read(tmp_path, text)
     assert "line 3: b = 'w33' is not one of the 4 ids. Did you mean 'W3'?" in str(caught.value)
+    assert "?." not in str(caught.value)
     assert "line 5: kind 'foo' is not one of" in str(caught.value)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from likewise.constraints.answer_words import EXCLUSIVE, is_exclusive
 from likewise.constraints.table import COLUMNS
 from likewise.constraints.table_checks import row_number, rows_by_id
-from likewise.files.table_file import is_missing, listed
+from likewise.files.table_file import as_sentence, is_missing
 
 Groups = tuple[np.ndarray, ...]
 
@@ -113,7 +113,7 @@ def take_lines(
                 problems.append(f"{place(i)}: {name} = {row} is outside the {n_samples} rows of X")
             members.setdefault(screen, set()).add(row)
     if problems:
-        raise ValueError(f"{listed(problems)}.")
+        raise ValueError(as_sentence(problems))
     kept = sorted(set(range(len(kinds))) - set(at))
     answers = {name: [cells[i] for i in kept] for name, cells in columns.items()}
     groups = in_order(np.array(sorted(rows), dtype=np.int64) for rows in members.values())

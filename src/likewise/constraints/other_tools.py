@@ -16,7 +16,7 @@ import numpy as np
 
 from likewise.constraints import io
 from likewise.constraints.constraints import Constraints
-from likewise.files.table_file import id_text, is_missing, listed
+from likewise.files.table_file import as_sentence, id_text, is_missing
 
 SPLINK_COLUMNS = ("unique_id_l", "unique_id_r", "clerical_match_score")
 
@@ -83,7 +83,7 @@ def read_dedupe_training(training, records) -> Constraints:
             if None not in rows and rows[0] != rows[1]:
                 pairs.append(tuple(row for row in rows if row is not None))
     if problems:
-        raise ValueError(f"{listed(problems)}.")
+        raise ValueError(as_sentence(problems))
     return Constraints(len(records), must_link=links["match"], cannot_link=links["distinct"])
 
 
@@ -147,7 +147,7 @@ def read_splink_labels(labels, ids, *, sources=None) -> Constraints:
         kinds[kind].append((row_of[left], row_of[right]))
         weights[kind].append(abs(2 * score - 1))
     if problems:
-        raise ValueError(f"{listed(problems)}.")
+        raise ValueError(as_sentence(problems))
     return Constraints(len(names), **kinds, weights=[w for kind in kinds for w in weights[kind]])
 
 

@@ -14,11 +14,11 @@ from likewise.constraints.answer_words import explain_kind, kind_of
 from likewise.constraints.table import KINDS, NO_ROW, WIDTHS, AnswerTable, widen
 from likewise.files.near_names import nearest_name
 from likewise.files.table_file import (
+    as_sentence,
     decoded,
     id_text,
     is_for_python,
     is_missing,
-    listed,
     parse_number,
 )
 
@@ -84,7 +84,7 @@ def from_columns(
             except ValueError as error:
                 problems.append(str(error).removesuffix("."))
     if problems:
-        raise ValueError(f"{listed(problems)}.")
+        raise ValueError(as_sentence(problems))
 
     def name(i: int) -> str:
         return f"{place(i)}: {KINDS[codes[i]]}"
@@ -121,7 +121,7 @@ def read_labels(
         else:
             y[row], first_place[row] = label, place(i)
     if problems:
-        raise ValueError(f"{listed(problems)}.")
+        raise ValueError(as_sentence(problems))
     return y
 
 

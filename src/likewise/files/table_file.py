@@ -184,6 +184,12 @@ def listed(problems: list[str]) -> str:
     return "; ".join(problems[:MOST_LISTED]) + more
 
 
+def as_sentence(problems: list[str]) -> str:
+    """All problems as one sentence; a question at the end needs no full stop."""
+    text = listed(problems)
+    return text if text.endswith(("?", ".")) else f"{text}."
+
+
 def find_delimiter(header: str, name: str) -> str:
     """The delimiter of a header: the commonest outside quotes, a comma where none is there."""
     if ".tsv" in [suffix.lower() for suffix in Path(name).suffixes[-2:]]:
