@@ -43,9 +43,11 @@ def main(argv=None):
         runner.read_results(fits), read_published(projections), origins_of(fits)
     )
     if options.tables_only or not options.only or options.only == "rules":
-        choice = {"smallest": options.smallest, "no_peers": options.no_peers}
+        names = ("smallest", "no_peers", "tables_only")
+        choice = {name: getattr(options, name) for name in names}
         for part in size_rules.PARTS:
-            tables[f"rules-{part}"] = size_rules.run_part(part, folder, **choice)
+            table = size_rules.run_part(part, folder, **choice)
+            tables |= {f"rules-{part}": table} if table.rows else {}
     for name, table in tables.items():
         write_published(target / f"{name}.csv", table)
     print(f"wrote {len(tables)} tables to {os.path.relpath(target)}", file=sys.stderr)

@@ -166,8 +166,11 @@ PARTS = {
 }
 
 
-def run_part(name, folder, *, n_seeds=3, smallest=False, no_peers=False):
-    """The table of a part; problems whose lines stand in the folder's file are not run again."""
+def run_part(name, folder, *, n_seeds=3, smallest=False, no_peers=False, tables_only=False):
+    """The table of a part; problems whose lines stand in the folder's file are not run again.
+
+    With ``tables_only`` nothing is run, and the table has what stands there.
+    """
     part = PARTS[name]
     problems = [part.smallest] if smallest else part.problems
     fields = [*problems[0], "seeds", *part.measured]
@@ -183,7 +186,7 @@ def run_part(name, folder, *, n_seeds=3, smallest=False, no_peers=False):
     run_missing(
         path,
         fields,
-        {key_of(job): job for job in jobs},
+        {} if tables_only else {key_of(job): job for job in jobs},
         key_of=key_of,
         execute=lambda missing: (
             {**job, **part.measure(job, job["seeds"], no_peers)} for job in missing
@@ -192,7 +195,7 @@ def run_part(name, folder, *, n_seeds=3, smallest=False, no_peers=False):
         what=f"measuring {name}",
     )
     found = {key_of(record): record for record in read_records(path, fields)}
-    lines = [list(found[key_of(job)].values()) for job in jobs]
+    lines = [list(found[key_of(job)].values()) for job in jobs if key_of(job) in found]
     notes = [("made with", text) for text in origins_of(path)]
     return PublishedTable(fields, lines, notes)
 
@@ -204,11 +207,13 @@ def main(argv=None):
     parser.add_argument("--no-peers", action="store_true", help="ours alone")
     parser.add_argument("--seeds", type=int, default=3, help="draws (default 3)")
     parser.add_argument("--results", type=Path, default=HERE / "results", help="folder of the runs")
+    parser.add_argument("--tables-only", action="store_true", help="from the results")
     add_publish_option(parser)
     options = parser.parse_args(argv)
-    choice = {"n_seeds": options.seeds, "no_peers": options.no_peers, "smallest": options.smallest}
+    names = ("no_peers", "smallest", "tables_only")
+    choice = {name: getattr(options, name) for name in names}
     for part in options.parts or PARTS:
-        table = run_part(part, options.results, **choice)
+        table = run_part(part, options.results, n_seeds=options.seeds, **choice)
         print_rows([table.fields, *table.rows])
         if options.publish:
             write_published(TABLES / "benchmarks" / f"rules-{part}.csv", table)
