@@ -32,7 +32,7 @@ from likewise.labeling.distance_field import DistanceField
 from likewise.numerics.threads import one_thread
 
 ALPHA = 0.98  # a step over the graph, as in GraphPropagation
-TOL = 1e-9
+TOL = 1e-7  # memberships are exact to about 1e-6
 NOISE = 0.05  # variance of an answer, beside K's of 1 and more: its neighbors stay a little open
 N_DIRECTIONS = 100  # of the walks; more follow single rows, and questions get no better by them
 FEW_ROWS = 2000  # K itself is kept: one inverse instead of a system for every answer
