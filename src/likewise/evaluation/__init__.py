@@ -10,6 +10,7 @@ from likewise.evaluation.agreement import (
     pair_f1_score,
     separation_score,
 )
+from likewise.evaluation.annotators import PeopleAgreement, people_agreement
 from likewise.evaluation.bound_clusterer import BoundClusterer
 from likewise.evaluation.held_out import (
     answer_credits,
@@ -46,6 +47,7 @@ __all__ = [
     "MIN_HELD_OUT",
     "AnswerSearchCV",
     "BoundClusterer",
+    "PeopleAgreement",
     "Rule",
     "Satisfaction",
     "Selected",
@@ -63,6 +65,7 @@ __all__ = [
     "kmeans_error",
     "mean_and_error",
     "pair_f1_score",
+    "people_agreement",
     "percent",
     "satisfaction_report",
     "satisfaction_score",

@@ -20,7 +20,7 @@ from sklearn.base import (
     clone,
 )
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from likewise.cluster import check_enough_rows, choose_n_clusters
 from likewise.constraints import Constraints, check_constraints, fit_and_label
@@ -50,6 +50,7 @@ from likewise.guided.outcome import (
     share_by_neighbors,
     spread_groups,
 )
+from likewise.guided.people import describe_people, judge_people, put_back
 from likewise.guided.preparation import PREPARATIONS, Preparation, fit_preparation
 from likewise.guided.raw_rows import as_numbers, describe_columns, fit_features
 from likewise.guided.spaces import Choice, choose_space, people_disagree, rank_doubtful, try_choices
@@ -162,6 +163,11 @@ class GuidedClustering(
     doubts_ : ndarray of shape (n_answers,)
         How strongly a space learned without the answer contradicts it, from 0 to 1; nan where it
         could not be judged.
+    annotators_ : ndarray of str or None
+        Everybody who gave an answer, where two or more people gave ten.
+    reliabilities_ : ndarray of shape (n_annotators,) or None
+        Share of each one's answers that were meant, the rest being guesses; nan for fewer than ten
+        answers. All answers of somebody about as good as guessing are set aside (``doubtful_``).
     report_ : GuidedReport
         What was tried, what was chosen and why; ``print(model.report_)`` shows it.
     n_answers_used_ : int
@@ -268,12 +274,17 @@ class GuidedClustering(
         sampled = answers.restrict(rows).with_exclusive(None)  # nothing is learned from rules
         preparation = self._prepare(X_rows, sampled, seed)
         X_fit = preparation.map.transform(X_rows)
-        outcome = self._cluster(X_fit, sampled, seed)
+        people = judge_people(X_fit, sampled, seed)
+        heard = sampled if people is None else sampled.subset(people.is_kept)
+        if heard.n_answers < sampled.n_answers:
+            preparation = self._prepare(X_rows, heard, seed)
+            X_fit = preparation.map.transform(X_rows)
+        outcome = self._cluster(X_fit, heard, seed)
         if preparation.by_answers and not outcome.choice.follows:
             # answers that nothing is learned from do not choose a preparation either
             preparation = self._prepare(X_rows, Constraints(len(rows)), seed)
             X_fit = preparation.map.transform(X_rows)
-            outcome = self._cluster(X_fit, sampled, seed)
+            outcome = self._cluster(X_fit, heard, seed)
         self.preparation_, prepared = preparation.name, preparation.map
         self.view_weights_ = preparation.view_weights
         self.scaler_ = None if self.preparation_ == "none" else prepared
@@ -283,7 +294,11 @@ class GuidedClustering(
         if self.n_clusters == "auto" and n_clusters != len(outcome.centers):
             again = clone(self).set_params(n_clusters=n_clusters)
             why = f"{n_clusters}, nearest to {len(outcome.centers)} of what the rules allow"
-            outcome = again._cluster(X_fit, sampled, seed)._replace(why_n_clusters=why)
+            outcome = again._cluster(X_fit, heard, seed)._replace(why_n_clusters=why)
+        if people is not None:
+            outcome = put_back(outcome, people.is_kept)
+        self.annotators_ = None if people is None else people.names
+        self.reliabilities_ = None if people is None else people.reliabilities
         choice, Z = outcome.choice, outcome.Z
         self.learner_, self.n_clusters_ = outcome.learner, len(outcome.centers)
         self.cluster_names_ = [""] * self.n_clusters_
@@ -325,10 +340,39 @@ class GuidedClustering(
             n_doubtful=len(self.doubtful_),
             conflicts=np.array([conflict.message for conflict in answers.conflicts()], dtype=str),
             last_step=last_step,
+            people=describe_people(people),
         )
         return self
 
     fit_predict = fit_and_label
+
+    def fit_by_annotator(self, X, *, constraints):
+        """Cluster the rows once for each person, from that person's answers alone.
+
+        Use it where people see the same rows differently: `likewise.evaluation.people_agreement`
+        says who agrees with whom, and which camps they form.
+
+        Parameters
+        ----------
+        X : array-like, CSR or dataframe of shape (n_samples, n_features)
+        constraints : Constraints
+            Answers with ``annotators``.
+
+        Returns
+        -------
+        dict of str to GuidedClustering
+            A fitted model for everybody who gave an answer; this one stays as it is.
+        """
+        answers = constraints
+        if not isinstance(answers, Constraints):
+            answers = check_constraints(constraints, n_samples=_num_samples(X))
+        if answers.annotators is None:
+            raise ValueError("The answers name nobody. Give Constraints(annotators=...).")
+        names = np.unique(answers.annotators.astype(str)).tolist()
+        whose = answers.annotators.astype(str)
+        return {
+            name: clone(self).fit(X, constraints=answers.subset(whose == name)) for name in names
+        }
 
     def prepare(self, X):
         """Prepare rows the way ``fit`` did: standardized and reduced if it was.

@@ -38,6 +38,8 @@ class GuidedReport:
         What became of each column of a table; empty where X had numbers already.
     last_step : str
         What was done at the end: outliers, sizes and groups; empty where nothing was asked for.
+    people : str
+        How reliable each person is; empty where fewer than two could be judged.
     """
 
     n_rows: int
@@ -58,6 +60,7 @@ class GuidedReport:
     conflicts: np.ndarray
     columns: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=str))
     last_step: str = ""
+    people: str = ""
 
     @property
     def how(self) -> str:
@@ -81,6 +84,8 @@ class GuidedReport:
         rows.append(("clusters", self.why_n_clusters))
         if self.last_step:
             rows.append(("last step", self.last_step))
+        if self.people:
+            rows.append(("people", self.people))
         if not np.isnan(self.satisfied):
             shares = f"{percent(self.satisfied_before)} before, {percent(self.satisfied)} after"
             rows.append(("answers satisfied", shares))
@@ -101,6 +106,8 @@ class GuidedReport:
         ]
         if self.last_step:
             lines.append(f"last step: {self.last_step}")
+        if self.people:
+            lines.append(f"people: {self.people}")
         tried = zip(self.trial_names, self.trial_scores, self.trial_errors)
         for i, (name, score, error) in enumerate(tried):
             lines.append(f"  {'*' if i == self.chosen else ' '} {score:.3f} ± {error:.3f}  {name}")

@@ -1,0 +1,82 @@
+"""Who can be trusted, where several people answered: before anything is learned from their answers.
+
+    chance of an answer = (1 - e_a) softmax + e_a / number of options        of person a
+
+is learned by `ChoiceKernel(annotator_noise=True)` over the prepared rows, from pairs, triples and
+groups alike, each answer judged by what was learned without it. The answers of somebody who is
+about as good as guessing are set aside, all of them; of somebody who often slips, those that are
+more likely slips than meant. People who are as reliable as the best keep all their answers.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from likewise.constraints import Constraints
+from likewise.guided.outcome import Outcome
+from likewise.kernel_learning import ChoiceKernel
+
+LEAST_ANSWERS = 10  # of a person of whom anything can be said
+LEAST_RELIABLE = 0.4  # of the most reliable one's: below, all answers are set aside
+RELIABLE = 0.85  # of it: from there on, none
+MOST_ANSWERS = 3000  # that reliabilities are learned from
+
+
+class People(NamedTuple):
+    """How reliable everybody is, and which answers to learn from."""
+
+    names: np.ndarray  # (n_annotators,)
+    reliabilities: np.ndarray  # (n_annotators,) share of answers that were meant; nan: too few
+    is_kept: np.ndarray  # (n_answers,)
+
+
+def judge_people(X: np.ndarray, answers: Constraints, seed: int) -> People | None:
+    """Reliabilities, and the answers to keep; None where fewer than two people can be judged."""
+    if answers.annotators is None or answers.n_answers == 0:
+        return None
+    names, who = np.unique(answers.annotators.astype(str), return_inverse=True)
+    counts = np.bincount(who, weights=answers.weights > 0)
+    if np.count_nonzero((counts >= LEAST_ANSWERS) & (names != "")) < 2:
+        return None
+    drawn = np.arange(answers.n_answers)
+    if len(drawn) > MOST_ANSWERS:
+        drawn = np.sort(np.random.default_rng(seed).choice(drawn, MOST_ANSWERS, replace=False))
+    heard = answers.subset(drawn)
+    rows = heard.touched_rows()
+    space = ChoiceKernel(start="linear", annotator_noise=True, tol=1e-3, random_state=seed)
+    space.fit(X[rows], constraints=heard.restrict(rows))
+    found = dict(zip(space.annotators_.tolist(), space.reliabilities_.tolist()))
+    reliabilities = np.array([found.get(name, np.nan) for name in names.tolist()])
+    reliabilities[counts < LEAST_ANSWERS] = np.nan
+    share = np.nan_to_num(reliabilities / np.nanmax(reliabilities), nan=1.0)
+    is_slip = np.zeros(answers.n_answers, dtype=bool)
+    is_slip[drawn[space.slips_]] = True
+    is_kept = (share[who] >= LEAST_RELIABLE) & ~(is_slip & (share[who] < RELIABLE))
+    return People(names, reliabilities, is_kept)
+
+
+def put_back(outcome: Outcome, is_kept: np.ndarray) -> Outcome:
+    """What was learned from some answers, in terms of all of them; the others are doubtful."""
+    kept = np.flatnonzero(is_kept)
+    pulls, credits = np.zeros(len(is_kept)), np.zeros(len(is_kept))
+    pulls[kept], credits[kept] = outcome.pulls, outcome.choice.credits
+    doubtful = np.append(np.flatnonzero(~is_kept), kept[outcome.doubtful])
+    choice = outcome.choice._replace(credits=credits)
+    return outcome._replace(choice=choice, pulls=pulls, doubtful=doubtful)
+
+
+def describe_people(people: People | None) -> str:
+    """Everybody with their reliability, the least reliable first; "" where nobody was judged."""
+    if people is None:
+        return ""
+    order = np.argsort(people.reliabilities, kind="stable")
+    best = np.nanmax(people.reliabilities)
+    parts = []
+    for i in order:
+        reliability = people.reliabilities[i]
+        if np.isnan(reliability):
+            continue
+        is_out = reliability < LEAST_RELIABLE * best
+        note = ", about as good as guessing: set aside" if is_out else ""
+        parts.append(f"{people.names[i] or 'unnamed'} {reliability:.0%}{note}")
+    return "; ".join(parts)

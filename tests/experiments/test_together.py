@@ -1,0 +1,54 @@
+"""Tables of people, machines and views together, on small made data."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from experiments import people, together
+from likewise.constraints import Constraints
+
+
+@pytest.fixture
+def blobs():
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 3
+    return rng.normal(size=(3, 2))[y] * 4 + rng.normal(size=(120, 2)), y
+
+
+def test_a_machine_is_compared_with_the_better_alone(blobs, monkeypatch):
+    monkeypatch.setattr(together, "draw_rows", lambda data, seed: blobs)
+    monkeypatch.setattr(together, "BUDGET", {"machine": 60, "person": 9})
+    found = together.run_machine(data="blobs", machine="confuses two classes", seed=0)
+    assert found["gain"] == found["both"] - max(found["person"], found["machine"])
+
+
+def test_somebody_who_guesses_is_wrong_about_as_often_as_that(blobs):
+    y = blobs[1]
+    for kind, wrong in (("pairs", 1 / 2), ("triples", 2 / 3)):
+        said = together.answers_of(y, kind, "eve", 1.0, 0)
+        if kind == "pairs":
+            pairs, sign = said.signed_pairs()
+            is_wrong = (y[pairs[:, 0]] == y[pairs[:, 1]]) != (sign > 0)
+        else:
+            a, b, odd = said.odd_one_out.T
+            is_wrong = ~((y[a] == y[b]) & (y[odd] != y[a]))
+        assert abs(is_wrong.mean() - wrong) < 0.2
+        assert set(said.annotators) == {"eve"}
+
+
+def test_four_tables_are_joined(monkeypatch):
+    rng = np.random.default_rng(0)
+    tables = {"X_clip_vit_b32": (9, 5), "X_word2vec": (9, 4), "category_matrix": (9, 3)}
+    extras = {name: rng.normal(size=shape) for name, shape in tables.items()}
+    ratings = rng.normal(size=(9, 2))
+    ratings[0, 0] = np.nan
+    made = {
+        people.FEATURES: SimpleNamespace(extras=extras),
+        people.NORMS: SimpleNamespace(X=ratings),
+    }
+    monkeypatch.setattr(people, "fetch_once", made.__getitem__)
+    X, widths = people.things_views()
+    assert (X.shape, widths) == ((9, 14), [5, 4, 3, 2])
+    assert np.isfinite(X).all()
+    assert isinstance(together.answers_of(np.arange(9) % 3, "triples", "a", 0.0, 0), Constraints)

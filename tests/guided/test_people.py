@@ -1,0 +1,112 @@
+"""Several people answered: who is reliable, and what becomes of the answers of who is not."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.metrics import adjusted_rand_score
+
+from likewise import Constraints, GuidedClustering
+from likewise.datasets import load_wine
+from likewise.guided.people import judge_people
+
+
+@pytest.fixture(scope="module")
+def wine():
+    data = load_wine()
+    return (data.X - data.X.mean(axis=0)) / data.X.std(axis=0), np.asarray(data.y)
+
+
+def panel(y, guessing, kind="pairs", n=60, seed=0):
+    """Answers of people who guess in a share of them."""
+    rng = np.random.default_rng(seed)
+    answers = Constraints(len(y))
+    for number, (name, share) in enumerate(guessing.items()):
+        drawn = Constraints.from_labels(y, random_state=10 * seed + number, **{f"n_{kind}": n})
+        guessed = rng.random(n) < share
+        if kind == "pairs":
+            pairs, sign = drawn.signed_pairs()
+            sign = np.where(guessed, rng.choice([-1, 1], n), sign)
+            said = {"must_link": pairs[sign > 0], "cannot_link": pairs[sign < 0]}
+        else:
+            triples = drawn.odd_one_out.copy()
+            triples[guessed] = rng.permuted(triples[guessed], axis=1)
+            said = {"odd_one_out": triples}
+        answers += Constraints(len(y), **said, annotators=[name] * n)
+    return answers
+
+
+@pytest.mark.parametrize("kind", ["pairs", "odd_one_out"])
+def test_somebody_who_guesses_is_found_and_all_their_answers_are_set_aside(wine, kind):
+    X, y = wine
+    answers = panel(y, {"ann": 0.0, "bob": 0.0, "eve": 1.0}, kind)
+    people = judge_people(X, answers, 0)
+    assert people.names.tolist() == ["ann", "bob", "eve"]
+    assert people.reliabilities[:2].min() > 0.8
+    assert people.reliabilities[2] < 0.35
+    assert not people.is_kept[answers.annotators == "eve"].any()
+    assert people.is_kept[answers.annotators != "eve"].all()
+
+
+def test_the_model_is_the_one_without_them(wine):
+    X, y = wine
+    answers = panel(y, {"ann": 0.0, "bob": 0.0, "eve": 1.0})
+    model = GuidedClustering(3, random_state=0).fit(X, constraints=answers)
+    without = answers.subset(answers.annotators != "eve")
+    other = GuidedClustering(3, random_state=0).fit(X, constraints=without)
+    assert adjusted_rand_score(model.labels_, other.labels_) > 0.95
+    assert_array_equal(model.annotators_, ["ann", "bob", "eve"])
+    by_eve = np.flatnonzero(answers.annotators == "eve")
+    assert set(by_eve) <= set(model.doubtful_.tolist())
+    assert (model.doubts_[by_eve] == 1).all()
+    assert (model.pulls_[by_eve] == 0).all()
+    assert "people: eve" in str(model.report_)
+    assert "about as good as guessing" in str(model.report_)
+
+
+def test_of_somebody_who_slips_mostly_slips_are_set_aside(wine):
+    X, y = wine
+    answers = panel(y, {"ann": 0.0, "bob": 0.0, "eve": 0.4}, "odd_one_out", n=90)
+    people = judge_people(X, answers, 0)
+    assert 0.3 < people.reliabilities[2] < 0.85
+    a, b, odd = answers.odd_one_out.T
+    is_wrong = ~((y[a] == y[b]) & (y[odd] != y[a]))
+    dropped = ~people.is_kept
+    assert is_wrong[dropped].mean() > 0.7
+    assert dropped[is_wrong].mean() > 0.6
+
+
+def test_careful_people_keep_every_answer(wine):
+    X, y = wine
+    people = judge_people(X, panel(y, {"ann": 0.0, "bob": 0.0}), 0)
+    assert people.is_kept.all()
+
+
+def test_one_person_or_few_answers_are_not_judged(wine):
+    X, y = wine
+    assert judge_people(X, panel(y, {"ann": 0.0}), 0) is None
+    assert judge_people(X, panel(y, {"ann": 0.0, "bob": 0.0}, n=9), 0) is None
+    assert judge_people(X, Constraints.from_labels(y, n_pairs=60, random_state=0), 0) is None
+    model = GuidedClustering(3, random_state=0).fit(X, constraints=panel(y, {"ann": 0.0}))
+    assert model.annotators_ is None
+    assert model.report_.people == ""
+
+
+def test_everybody_gets_a_clustering_of_their_own(wine):
+    X, y = wine
+    merged = np.where(y == 2, 1, y)
+    ann = Constraints.from_labels(y, n_pairs=60, random_state=0)
+    bob = Constraints.from_labels(merged, n_pairs=60, random_state=1)
+    named = [
+        Constraints(
+            len(y), must_link=c.must_link, cannot_link=c.cannot_link, annotators=[name] * 60
+        )
+        for name, c in (("ann", ann), ("bob", bob))
+    ]
+    models = GuidedClustering(random_state=0).fit_by_annotator(X, constraints=named[0] + named[1])
+    assert list(models) == ["ann", "bob"]
+    assert adjusted_rand_score(y, models["ann"].labels_) > 0.8
+    assert adjusted_rand_score(merged, models["bob"].labels_) > adjusted_rand_score(
+        y, models["bob"].labels_
+    )
+    with pytest.raises(ValueError, match="name nobody"):
+        GuidedClustering().fit_by_annotator(X, constraints=ann)
