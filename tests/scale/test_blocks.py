@@ -102,7 +102,7 @@ def test_chosen_columns_of_a_parquet_file_are_the_features(tmp_path):
     assert as_blocks(tmp_path / "rows.parquet", columns=["small"]).dtype == np.float32
     with pytest.raises(ValueError, match=r"column 'name' has type string, not numbers"):
         as_blocks(tmp_path / "rows.parquet")
-    with pytest.raises(ValueError, match="no column 'other'; it has name, small, whole"):
+    with pytest.raises(ValueError, match="no column 'other'; it has 'name', 'small', 'whole'"):
         as_blocks(tmp_path / "rows.parquet", columns=["other"])
 
 
@@ -112,7 +112,9 @@ def test_a_missing_number_in_a_file_is_named_with_its_place(tmp_path):
     np.save(tmp_path / "rows.npy", X)
     blocks = as_blocks(tmp_path / "rows.npy", block_rows=10)
     with pytest.raises(ValueError, match=r"rows.npy, row 17: column 1 is nan"):
-        blocks.take([15])
+        blocks.take([15, 17])
+    with pytest.raises(ValueError, match=r"rows.npy, row 17: column 1 is nan"):
+        list(blocks.run(np.sum, what="adding"))
 
 
 @pytest.mark.parametrize(

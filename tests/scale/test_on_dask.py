@@ -170,3 +170,16 @@ def test_what_dask_cannot_do_is_refused_before_any_work(tmp_path, capsys, argume
     with pytest.raises(SystemExit):
         main(["cluster", str(tmp_path / "rows.csv"), "-k", "2", "-o", "-", *arguments])
     assert words in capsys.readouterr().err
+
+
+def test_tasks_have_names_that_people_read_and_are_grouped_by_them(client, xor):
+    from dask.utils import key_split
+
+    X, _, _ = xor
+    seen = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.task_prefixes))
+    blocks = scale.as_blocks(X, client=client, block_rows=300)
+    list(blocks.run(np.sum, what="k-means, round 3"))
+    names = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes))
+    assert seen <= len(names)
+    assert "k-means-round" in names
+    assert key_split("k-means-round-0123456700000001") == "k-means-round"

@@ -364,8 +364,8 @@ class Constraints:
     def restrict(self, rows) -> "Constraints":
         """The answers about these rows alone, a mask or row numbers, renumbered to X[rows]."""
         rows = table_checks.as_picked("rows", rows, self.n_samples, "rows")
-        table = tables.renumber(self._table, rows, self.n_samples)
-        groups = exclusive_groups.renumber_groups(self.exclusive, rows, self.n_samples)
+        table = tables.renumber(self._table, rows)
+        groups = exclusive_groups.renumber_groups(self.exclusive, rows)
         return self._of(len(rows), table, None if self.ids is None else self.ids[rows], groups)
 
     def with_rows(self, n_samples: int, ids=None) -> "Constraints":

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from likewise.constraints.answer_words import EXCLUSIVE, is_exclusive
-from likewise.constraints.table import COLUMNS
+from likewise.constraints.table import COLUMNS, places_of
 from likewise.constraints.table_checks import row_number, rows_by_id
 from likewise.files.table_file import as_sentence, is_missing
 
@@ -59,11 +59,9 @@ def in_order(groups: Iterable[np.ndarray]) -> Groups:
     return ordered
 
 
-def renumber_groups(groups: Groups, rows: np.ndarray, n_samples: int) -> Groups:
-    """What is left of groups among some rows of n_samples, with the numbers that X[rows] gives."""
-    new_number = np.full(n_samples, -1)
-    new_number[rows] = np.arange(len(rows))
-    return in_order(np.sort(kept[kept >= 0]) for kept in (new_number[g] for g in groups))
+def renumber_groups(groups: Groups, rows: np.ndarray) -> Groups:
+    """What is left of groups among some rows, with the numbers that X[rows] gives them."""
+    return in_order(np.sort(kept[kept >= 0]) for kept in (places_of(g, rows) for g in groups))
 
 
 def equal_groups(first: Groups, second: Groups) -> bool:

@@ -140,18 +140,31 @@ def concatenate(first: AnswerTable, second: AnswerTable) -> AnswerTable:
     )
 
 
-def renumber(table: AnswerTable, rows: np.ndarray, n_samples: int) -> AnswerTable:
-    """The answers about some rows of n_samples alone, with the numbers that X[rows] gives them."""
-    new_number = np.full(n_samples + 1, NO_ROW)  # the last is for NO_ROW itself
-    new_number[rows] = np.arange(len(rows))
-    for i in np.flatnonzero(new_number[rows] != np.arange(len(rows)))[:1]:
+def renumber(table: AnswerTable, rows: np.ndarray) -> AnswerTable:
+    """The answers about some rows alone, with the numbers that X[rows] gives them."""
+    in_order = np.sort(rows)
+    if (in_order[1:] == in_order[:-1]).any():
+        last = {row: i for i, row in enumerate(rows.tolist())}
+        i = next(i for i, row in enumerate(rows.tolist()) if last[row] != i)
         raise ValueError(
-            f"rows[{i}] = {rows[i]} is also rows[{new_number[rows[i]]}]: its answers would be "
-            "about both. Name each row once."
+            f"rows[{i}] = {rows[i]} is also rows[{last[int(rows[i])]}]: its answers would be about "
+            "both. Name each row once."
         )
-    points = new_number[table.points]
+    points = places_of(table.points, rows)
     kept = ((points != NO_ROW) | (table.points == NO_ROW)).all(axis=1)
     return take(table, np.flatnonzero(kept))._replace(points=points[kept])
+
+
+def places_of(points: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Where each point stands in `rows`, which has no row twice; NO_ROW where it does not.
+
+    Nothing as long as X is made: X may have a hundred million rows.
+    """
+    if not len(rows):
+        return np.full(points.shape, NO_ROW)
+    order = np.argsort(rows, kind="stable")
+    at = np.minimum(np.searchsorted(rows, points, sorter=order), len(rows) - 1)
+    return np.where(rows[order[at]] == points, order[at], NO_ROW)
 
 
 def to_columns(table: AnswerTable, ids: np.ndarray | None) -> dict[str, list]:

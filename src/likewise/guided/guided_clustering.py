@@ -38,6 +38,7 @@ from likewise.guided.last_step import (
     finish,
     n_clusters_for,
 )
+from likewise.guided.many_rows import Assigner, assign_all, assigner_of, conflict_messages
 from likewise.guided.outcome import (
     Outcome,
     Placed,
@@ -52,14 +53,23 @@ from likewise.guided.outcome import (
 )
 from likewise.guided.people import describe_people, judge_people, put_back
 from likewise.guided.preparation import PREPARATIONS, Preparation, fit_preparation
-from likewise.guided.raw_rows import as_numbers, describe_columns, fit_features
+from likewise.guided.raw_rows import (
+    as_numbers,
+    describe_columns,
+    fit_features,
+    named_blocks,
+    open_raw,
+    set_names,
+)
 from likewise.guided.spaces import Choice, choose_space, people_disagree, rank_doubtful, try_choices
 from likewise.guided.view_preparation import prepare_views
+from likewise.guided.written_clusters import write_clusters
 from likewise.kernel_learning import ChoiceKernel
 from likewise.kernels import sq_distances
-from likewise.maps import ChainedMap, Map, as_map, by_map, from_device, on_device
+from likewise.maps import ChainedMap, as_map, by_map, from_device, on_device
 from likewise.numerics.rows import sample_rows
-from likewise.scale import Blocks, as_blocks, is_blockwise, mapped, nearest_centers
+from likewise.scale import Blocks, as_blocks, fingerprint_of, is_blockwise, mapped
+from likewise.scale import transform as transform_blocks
 
 TRIAL_ROWS = 600  # rows that candidates are tried on, beside those that answers touch
 FIT_ROWS = 10_000  # rows that are learned from and clustered; the others go to the nearest center
@@ -121,6 +131,9 @@ class GuidedClustering(
         Map blocks of rows on a device of torch's, such as "cuda": in ``predict``,
         ``predict_proba``, and in ``fit`` beyond 10,000 rows. Learning itself stays on the CPU, but
         with `image_shape`, where None takes a GPU if there is one.
+    checkpoint : str, default=None
+        A file for the labels found so far while ``fit`` assigns rows beyond 10,000. After a kill
+        the same ``fit`` goes on at the block where it stopped. Needs an int as random_state.
 
     Attributes
     ----------
@@ -219,6 +232,7 @@ class GuidedClustering(
         random_state=None,
         n_jobs=None,
         device=None,
+        checkpoint=None,
     ):
         self.n_clusters = n_clusters
         self.learner = learner
@@ -234,6 +248,7 @@ class GuidedClustering(
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.device = device
+        self.checkpoint = checkpoint
 
     def fit(self, X, y=None, *, constraints=None):
         """Choose a space by the answers, and cluster the rows in it.
@@ -241,8 +256,8 @@ class GuidedClustering(
         Parameters
         ----------
         X : array-like, CSR or dataframe of shape (n_samples, n_features)
-            Or a dict of columns, or rows in blocks: a Dask array, a .npy or .parquet path, or the
-            result of `likewise.scale.as_blocks`.
+            Or a dict of columns, or rows in blocks: a Dask array or dataframe, a .npy or .parquet
+            path, a folder of .parquet files, or the result of `likewise.scale.as_blocks`.
         y : None
             Ignored; it is here for scikit-learn.
         constraints : Constraints, default=None
@@ -256,19 +271,21 @@ class GuidedClustering(
         if self.image_shape is not None:
             self.__dict__.update(fit_images(self, X, y, constraints))
             return self
-        self.features_ = fit_features(self.features, X)
+        seed = self.random_state
+        if not isinstance(seed, (int, np.integer)):  # a number is kept: k-means alone starts alike
+            seed = check_random_state(seed).randint(2**31 - 1)
+        X = open_raw(X)
+        self.features_ = fit_features(self.features, X, seed)
         X = as_numbers(self.features_, X)
         in_memory = None if is_blockwise(X) else by_map.validate(self, X, reset=True)
         X = as_blocks(X if in_memory is None else in_memory)
         answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
-        seed = self.random_state
-        if not isinstance(seed, (int, np.integer)):  # a number is kept: k-means alone starts alike
-            seed = check_random_state(seed).randint(2**31 - 1)
         if self.n_clusters != "auto":
             check_enough_rows(self.n_clusters, X.shape[0])
         rows = sample_rows(X.shape[0], FIT_ROWS, answers.touched_rows(), seed)
         if in_memory is None:
             X_rows = by_map.validate(self, X.take(rows, n_jobs=self.n_jobs), reset=True)
+            set_names(self, X)
         else:
             X_rows = in_memory if len(rows) == X.shape[0] else in_memory[rows]
         sampled = answers.restrict(rows).with_exclusive(None)  # nothing is learned from rules
@@ -312,12 +329,9 @@ class GuidedClustering(
         learned = () if self.learner_ is None else (as_map(self.learner_),)
         self.map_ = ChainedMap((prepared, *learned))
         self._n_features_out = Z.shape[1]
-        self.labels_ = outcome.labels
-        if len(rows) < X.shape[0]:
-            self.labels_ = self._label(X)
-            self.labels_[rows] = outcome.labels
+        self.labels_, labels_before = self._complete(X, rows, outcome, before)
         self.labels_, self.nearest_labels_, last_step = self._finish(X, Z, answers)
-        final_labels = apart_labels(self.labels_)[rows]
+        final_labels = apart_labels(self.labels_[rows])
         satisfied = satisfied_answers(Z, sampled, final_labels)
         self.violated_ = np.flatnonzero(satisfied == 0)
         self.n_answers_used_ = int(np.count_nonzero(answers.weights > 0))
@@ -334,11 +348,11 @@ class GuidedClustering(
             chosen=choice.chosen,
             why=choice.why,
             why_n_clusters=outcome.why_n_clusters,
-            labels_before=self._complete(X, rows, before, prepared),
+            labels_before=labels_before,
             satisfied_before=satisfaction_score(X_fit, sampled, before.labels),
             satisfied=satisfaction_score(Z, sampled, final_labels),
             n_doubtful=len(self.doubtful_),
-            conflicts=np.array([conflict.message for conflict in answers.conflicts()], dtype=str),
+            conflicts=conflict_messages(answers),
             last_step=last_step,
             people=describe_people(people),
         )
@@ -394,15 +408,21 @@ class GuidedClustering(
         Parameters
         ----------
         X : array-like, CSR, dataframe or dict of columns
-            As for ``fit``.
+            Or rows in blocks, as for ``fit``.
 
         Returns
         -------
         Z : ndarray of shape (n_samples, n_directions)
-            In the float type of X.
+            In the float type of X; for a Dask array, a Dask array that is not computed yet.
+            `likewise.scale.transform` writes to a file instead.
         """
         check_is_fitted(self)
-        return self.map_.transform(self._rows(X))
+        if not is_blockwise(X):
+            return self.map_.transform(self._rows(X))
+        is_lazy = hasattr(X, "chunks") and self.features_ is None and self.device is None
+        return transform_blocks(
+            self.map_, X if is_lazy else self._blocks(X), device=self.device, n_jobs=self.n_jobs
+        )
 
     def predict(self, X):
         """Find the cluster of each row: that of the nearest center in the learned space.
@@ -436,7 +456,10 @@ class GuidedClustering(
         memberships : ndarray of shape (n_samples, n_clusters)
         """
         check_is_fitted(self)
-        X = self._blocks(X)
+        return self._shares(self._blocks(X))
+
+    def _shares(self, X: Blocks) -> np.ndarray:
+        """(n, k) memberships of rows that are numbers."""
         Z = mapped(self.map_, X, device=self.device).map(from_device, self._n_features_out)
         if self.anchors_ is None or self.anchor_memberships_ is None:
             centers, sq_unit = self.cluster_centers_, self.membership_unit_
@@ -477,6 +500,35 @@ class GuidedClustering(
             features = getattr(self, "feature_names_in_", None)
         return predict_batches(self, batches, keep, features, memberships)
 
+    def write_clusters(self, X, folder, *, keep=(), memberships=False, client=None):
+        """Write the cluster of each row to a folder of Parquet files, a million rows at a time.
+
+        Called again with the same model and rows, only files that are missing are made: after a
+        kill it goes on where it stopped.
+
+        Parameters
+        ----------
+        X : path, Dask array or dataframe, Blocks, dataframe or array-like
+            As for ``fit``.
+        folder : str or path
+            For ``part-00000.parquet`` and so on, in the order of the rows.
+        keep : sequence of str, default=()
+            Columns of X to write before the clusters, such as IDs. Without any the number of the
+            row is written, as ``row``.
+        memberships : bool, default=False
+            Whether to add ``predict_proba``, a column per cluster.
+        client : distributed.Client, default=None
+            The Dask cluster to work on.
+
+        Returns
+        -------
+        folder : Path
+        """
+        check_is_fitted(self)
+        return write_clusters(
+            self, X, folder, keep=keep, memberships=memberships, client=client, n_jobs=self.n_jobs
+        )
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -502,6 +554,11 @@ class GuidedClustering(
                 "features=TableFeatures(features=names)."
             )
         check_last_step(self.min_size, self.max_size, self.outliers, self.last_step)
+        if self.checkpoint is not None and not isinstance(self.random_state, (int, np.integer)):
+            raise ValueError(
+                f"checkpoint needs an int as random_state, not {self.random_state!r}: what was "
+                "learned before must be learned again."
+            )
         if self.device is not None:
             on_device(np.empty(0), self.device)  # refused before the work if it is not there
 
@@ -513,7 +570,9 @@ class GuidedClustering(
     def _blocks(self, X) -> Blocks:
         """The same block by block, where rows come so or are many."""
         X = as_numbers(self.features_, X)
-        return as_blocks(X if is_blockwise(X) else by_map.validate(self, X, reset=False))
+        if is_blockwise(X):
+            return named_blocks(self, X)
+        return as_blocks(by_map.validate(self, X, reset=False))
 
     def _prepare(self, X, answers: Constraints, seed: int) -> Preparation:
         """Columns of a table have equal weights already; anything else is prepared as asked."""
@@ -552,7 +611,7 @@ class GuidedClustering(
             self.n_clusters_,
             Z=Z,
             map_all=map_all,
-            memberships=lambda: self.predict_proba(X),
+            memberships=lambda: self._shares(X),
             min_size=self.min_size,
             max_size=self.max_size,
             outliers=self.outliers,
@@ -578,24 +637,34 @@ class GuidedClustering(
         Z, pulls, why = learned.Z, learned.pulls, counted.why
         return Outcome(choice, choice.learner, Z, labels, centers, doubtful, pulls, why)
 
-    def _complete(self, X: Blocks, rows: np.ndarray, placed: "Placed", map_rows: Map) -> np.ndarray:
-        """The labels of the rows that were clustered, and of all others by the nearest center."""
+    def _complete(
+        self, X: Blocks, rows: np.ndarray, outcome: Outcome, before: Placed
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Labels of the rows that were clustered and, block by block, of all others; and what they
+        were before anything was learned."""
         if len(rows) == X.shape[0]:
-            return placed.labels
-        labels = self._nearest(X, placed.centers, map_rows)
-        labels[rows] = placed.labels
-        return labels
+            return outcome.labels, before.labels
+        at_first = assigner_of(self.map_.maps[0], before.centers, None, None)
+        arrays = (outcome.labels, outcome.Z, before.centers, outcome.centers, outcome.anchors)
+        labels, labels_before = assign_all(
+            X,
+            (self._assigner(), at_first),
+            device=self.device,
+            n_jobs=self.n_jobs,
+            checkpoint=self.checkpoint,
+            fingerprint=fingerprint_of(X, rows, *arrays),
+        )
+        labels[rows], labels_before[rows] = outcome.labels, before.labels
+        return labels, labels_before
+
+    def _assigner(self) -> Assigner:
+        return assigner_of(
+            self.map_, self.cluster_centers_, self.anchors_, self.anchor_memberships_
+        )
 
     def _label(self, X: Blocks) -> np.ndarray:
         """The cluster (n,) of rows, block by block."""
-        if self.anchors_ is not None:
-            return self.predict_proba(X).argmax(axis=1)
-        return self._nearest(X, self.cluster_centers_, self.map_)
-
-    def _nearest(self, X: Blocks, centers: np.ndarray, map_rows: Map) -> np.ndarray:
-        """The nearest center (n,) of rows mapped block by block."""
-        Z = mapped(map_rows, X, device=self.device)
-        return nearest_centers(Z, centers, n_jobs=self.n_jobs).labels.astype(np.int64)
+        return assign_all(X, (self._assigner(),), device=self.device, n_jobs=self.n_jobs)[0]
 
     def _choose(self, X, answers: Constraints, seed: int) -> "Choice":
         """The learner to use, not yet fitted, and how it was chosen."""

@@ -71,7 +71,8 @@ def finish(
         nearest = nearest.copy()
         nearest[inside] = kept
         done.append(f"rules: {n_moved} rows moved, {n_let_go} pairs let go")
-    return Finished(np.where(is_outlier, OUTLIER, nearest), nearest, "; ".join(done))
+    labels = np.where(is_outlier, OUTLIER, nearest) if is_outlier.any() else nearest
+    return Finished(labels, nearest, "; ".join(done))
 
 
 def check_last_step(min_size, max_size, outliers, last_step) -> None:

@@ -1,57 +1,102 @@
-"""Rows that are not numbers yet: a table of mixed columns, or whatever a transformer takes."""
+"""Rows that are not numbers yet: a table of mixed columns, or whatever a transformer takes.
 
-from functools import partial
-from itertools import pairwise
+Features are fitted to at most 100,000 rows, drawn at random where there are more: the same rows
+whether the table is in memory, in files or on Dask.
+"""
 
 import numpy as np
 from sklearn.base import clone
 
-from likewise.features import TableFeatures, cell_table, is_mixed_table
-from likewise.files.cell_table import CellTable, take_rows
-from likewise.scale import Blocks
+from likewise.features import TableFeatures, cell_table, is_frame, is_mixed_table
+from likewise.files.cell_table import take_rows
+from likewise.numerics.rows import sample_rows
+from likewise.scale import (
+    Blocks,
+    as_blocks,
+    encoded,
+    has_columns,
+    is_blockwise,
+    is_mixed_blocks,
+    open_dask_frame,
+    table_blocks,
+    take_table,
+)
 
 TABLE_ROWS = 2**14  # more rows of a table become numbers block by block, whenever they are read
+FEATURE_ROWS = 100_000  # that features are fitted to
 
 
-def fit_features(features, X):
+def fit_features(features, X, seed: int = 0):
     """The transformer that turns X into numbers, fitted; None where X has numbers already."""
-    if not isinstance(features, str):
+    if is_blockwise(X):
+        return _fit_to_blocks(features, X, seed)
+    if not isinstance(features, str) and not isinstance(features, TableFeatures):
         return clone(features).fit(X)
-    return TableFeatures().fit(X) if is_mixed_table(X) else None
+    if isinstance(features, str):
+        if not is_mixed_table(X):
+            return None
+        features = TableFeatures()
+    if not is_frame(X):
+        return clone(features).fit(X)
+    table = cell_table(X)
+    if table.n_rows > FEATURE_ROWS:
+        table = take_rows(table, _drawn(table.n_rows, seed))
+    return clone(features).fit(table)
+
+
+def _fit_to_blocks(features, X, seed: int):
+    if isinstance(features, str):
+        if not is_mixed_blocks(X):
+            return None
+        features = TableFeatures()
+    blocks = table_blocks(X) if has_columns(X) else as_blocks(X)
+    rows = _drawn(blocks.shape[0], seed)
+    sample = take_table(blocks, rows, features) if has_columns(X) else blocks.take(rows)
+    return clone(features).fit(sample)
 
 
 def as_numbers(features, X):
-    """X as the fitted features see it: an array, or blocks where a table has many rows."""
-    if features is None or isinstance(X, Blocks):
+    """X as the fitted features see it: an array, or blocks where rows come so or are many."""
+    if features is None:
         return X
+    if is_blockwise(X):
+        return encoded(features, table_blocks(X) if has_columns(X) else as_blocks(X))
     if not isinstance(features, TableFeatures):
         return features.transform(X)
     table = cell_table(X)
     if table.n_rows <= TABLE_ROWS:
         return features.transform(table)
-    bounds = np.append(np.arange(0, table.n_rows, TABLE_ROWS), table.n_rows)
-    parts = [TableRows(take_rows(table, slice(i, j))) for i, j in pairwise(bounds)]
-    n_features = len(features.get_feature_names_out())
-    blocks = Blocks(parts, _as_it_is, bounds, len(table.columns), np.dtype(np.float64))
-    return blocks.map(partial(_transform, features), n_features)
+    return encoded(features, table_blocks(table, block_rows=TABLE_ROWS))
 
 
-class TableRows:
-    """Rows of a table, some of which can be taken before they become numbers."""
-
-    def __init__(self, table: CellTable):
-        self.table = table
-
-    def __getitem__(self, rows) -> "TableRows":
-        return TableRows(take_rows(self.table, rows))
+def open_raw(X):
+    """A Dask dataframe with its rows counted, once; anything else as it is."""
+    is_collection = is_blockwise(X) and hasattr(X, "__dask_graph__")
+    return open_dask_frame(X) if is_collection and has_columns(X) else X
 
 
-def _as_it_is(rows: TableRows) -> TableRows:
-    return rows
+def set_names(model, X: Blocks) -> None:
+    """The columns that blocks of numbers are read from are the features of the model."""
+    if model.features_ is None and X.names is not None and len(X.names) == X.n_features:
+        model.feature_names_in_ = np.array(X.names, dtype=object)
 
 
-def _transform(features: TableFeatures, rows: TableRows) -> np.ndarray:
-    return features.transform(rows.table)
+def named_blocks(model, X) -> Blocks:
+    """Blocks with the columns of the model, found by their names where both have any."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None and has_columns(X) and not isinstance(X, Blocks):
+        X = as_blocks(X, columns=list(names))
+    X = as_blocks(X)
+    if X.n_features != model.n_features_in_:
+        raise ValueError(
+            f"X has {X.n_features} features, but {type(model).__name__} is expecting "
+            f"{model.n_features_in_} features as input."
+        )
+    return X
+
+
+def _drawn(n_rows: int, seed: int) -> np.ndarray:
+    return sample_rows(n_rows, FEATURE_ROWS, np.empty(0, dtype=np.int64), seed)
 
 
 def describe_columns(features) -> tuple[str, np.ndarray]:

@@ -6,6 +6,7 @@ from sklearn.utils.validation import validate_data
 
 LARGEST = 1e100  # squares of larger numbers, and sums of squares, leave the range of floats
 SMALLEST = 1e-100  # if no number is as large: then all squares vanish
+MANY = 2**22  # rows: a list of so many numbers takes 32 MB
 LARGEST_SINGLE = 1e15  # the same of float32, where it is computed with as it is
 
 
@@ -29,12 +30,28 @@ def sample_rows(n_rows: int, n_wanted: int, forced: np.ndarray, seed: int) -> np
     """All rows up to `n_wanted`; beyond, the forced ones and a draw of the others, ascending."""
     if n_rows <= n_wanted:
         return np.arange(n_rows)
+    n_drawn = max(n_wanted - len(forced), n_wanted // 2)
+    if n_rows > MANY and 8 * (n_drawn + len(forced)) < n_rows:
+        drawn = draw_few(n_rows, n_drawn, forced, seed)
+        return np.sort(np.concatenate([forced, drawn]))
     others = np.ones(n_rows, dtype=bool)
     others[forced] = False
     others = np.flatnonzero(others)
     n_drawn = min(max(n_wanted - len(forced), n_wanted // 2), len(others))
     drawn = np.random.RandomState(seed).choice(others, n_drawn, replace=False)
     return np.sort(np.concatenate([forced, drawn]))
+
+
+def draw_few(n_rows: int, n_wanted: int, forced: np.ndarray, seed: int) -> np.ndarray:
+    """A few of very many rows, none of them forced, without a list of them all."""
+    rng = np.random.RandomState(seed)
+    drawn = np.empty(0, dtype=np.int64)
+    while len(drawn) < n_wanted:
+        drawn = np.concatenate([drawn, rng.randint(n_rows, size=2 * n_wanted, dtype=np.int64)])
+        first = np.sort(np.unique(drawn, return_index=True)[1])  # in the order drawn
+        drawn = drawn[first]
+        drawn = drawn[~np.isin(drawn, forced)]
+    return drawn[:n_wanted]
 
 
 def check_scale(X, *, is_fit: bool = True, single: bool = False) -> None:

@@ -279,7 +279,25 @@ def nearest_centers(blocks: Blocks, centers: np.ndarray, *, n_jobs: int | None =
 
 
 def label_rows(rows, centers: np.ndarray) -> Assigned:
-    """The same for one block."""
+    """Find the nearest center of each row of one block.
+
+    Parameters
+    ----------
+    rows : array, CSR or torch tensor of shape (b, n_features)
+    centers : ndarray of shape (n_clusters, n_features)
+
+    Returns
+    -------
+    Assigned
+        ``labels`` (b,), and ``inertia``, the sum of squared distances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise import scale
+    >>> scale.label_rows(np.array([[0.0], [9.0]]), np.array([[0.0], [10.0]])).inertia
+    1.0
+    """
     rows = as_floats(rows)
     labels, sq_dists = map(from_device, assign_rows(rows, centers_like(rows, centers)))
     return Assigned(labels.astype(np.int32), float(sq_dists.sum(dtype=np.float64)))

@@ -2,8 +2,8 @@
 
     in memory         an array or CSR, cut into slices
     .npy              a file that is mapped a block at a time, and released again
-    .parquet          the row groups of a file
-    Dask              the chunks of an array
+    .parquet          the row groups of a file, or of all files in a folder
+    Dask              the chunks of an array, the partitions of a dataframe
 
 A block is read where it is worked on: by a thread here, or by a worker of a Dask cluster. Results
 come back in the order of the blocks, so sums over them are the same to the last bit, whoever did
@@ -24,11 +24,19 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.parallel import Parallel, delayed
 
-from likewise.files.table_file import import_pyarrow
 from likewise.numerics.array_library import is_array_elsewhere
 from likewise.numerics.threads import one_thread
 from likewise.progress import track
+from likewise.scale.dask_frames import frame_numbers, is_dask_frame, open_dask_frame
 from likewise.scale.on_dask import import_dask, run_on_dask
+from likewise.scale.parquet_rows import (
+    as_numbers,
+    check_numbers,
+    count_features,
+    is_parquet,
+    open_parquet,
+    read_group,
+)
 
 CELLS = 2**20  # of a block: 8 MB of float64, which Dask takes as an argument without a warning
 FILE_CELLS = 2**22  # opening a file for less takes longer than reading it
@@ -56,6 +64,8 @@ class Blocks:
         True if the parts are Dask's and Dask reads them, with or without a client.
     maps : tuple of callables
         What is done with rows after they are read, row by row.
+    names : tuple of str or None
+        The columns that they are read from, where these have names.
 
     Examples
     --------
@@ -74,6 +84,7 @@ class Blocks:
     client: Any = None
     is_lazy: bool = False
     maps: tuple[Callable, ...] = ()
+    names: tuple[str, ...] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -103,14 +114,15 @@ class Blocks:
         ------
         result
         """
-        done = self._run(function, arguments, n_jobs)
+        done = self._run(function, arguments, n_jobs, what)
         return track(done, what, total=len(self))
 
-    def _run(self, function, arguments, n_jobs) -> Iterator[Any]:
+    def _run(self, function, arguments, n_jobs, what) -> Iterator[Any]:
         # What a thread or a Dask worker does holds no block but the one it is given.
         do_work = partial(work_beside_others, self.load, self.maps)
         if self.client is not None or self.is_lazy:
-            return run_on_dask(self.client, self.parts, do_work, (function, *arguments))
+            given = (function, *arguments)
+            return run_on_dask(self.client, self.parts, do_work, given, what=what)
         if n_jobs in (None, 1) and not _is_parallel():
             return (work(self.load, self.maps, part, function, *arguments) for part in self.parts)
         return Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
@@ -121,6 +133,11 @@ class Blocks:
         """The same blocks after a function of each row, computed whenever they are read."""
         dtype = self.dtype if dtype is None else dtype
         return replace(self, maps=(*self.maps, function), n_features=n_features, dtype=dtype)
+
+    def after(self, n_blocks: int) -> "Blocks":
+        """The blocks that follow the first few: what is left where work is taken up again."""
+        bounds = self.bounds[n_blocks:] - self.bounds[n_blocks]
+        return replace(self, parts=self.parts[n_blocks:], bounds=bounds)
 
     def take(self, rows: np.ndarray, *, n_jobs: int | None = None):
         """Rows by number (m, n_features), in the order asked for.
@@ -152,9 +169,11 @@ def as_blocks(
 
     Parameters
     ----------
-    X : array-like, CSR, path, Dask array or Blocks
-        A path ends in .npy or .parquet, and every worker must be able to read it. Parquet files
-        are read one row group at a time: write them with groups much smaller than the memory.
+    X : array-like, CSR, path, Dask array or dataframe, or Blocks
+        A path is a .npy or .parquet file, a folder of .parquet files or a pattern such as
+        "part-*.parquet", and every worker must be able to read it. Parquet is read one row group at
+        a time: write files with groups much smaller than the memory. Rows of a folder are in the
+        order of the paths.
     client : distributed.Client, default=None
         The Dask cluster to work on. None works in this process, or, for a Dask array, with the
         scheduler that Dask would use.
@@ -162,7 +181,8 @@ def as_blocks(
         Rows in a block of an array or a .npy file; None makes blocks of a few megabytes. Raising it
         takes more memory, and less time if rows are few.
     columns : sequence of str, default=None
-        The columns of a .parquet file that are features; None takes all.
+        The columns of Parquet or a dataframe that are features; None takes all. One column of
+        vectors of fixed length will do.
 
     Returns
     -------
@@ -180,6 +200,8 @@ def as_blocks(
     """
     if isinstance(X, Blocks):
         return X if client is None else replace(X, client=client)
+    if is_dask_frame(X):
+        return _of_dask_frame(X, client, columns)
     if is_dask(X):
         return _of_dask(X, client)
     if isinstance(X, str | os.PathLike):
@@ -215,7 +237,7 @@ def is_blockwise(X) -> bool:
     >>> scale.is_blockwise("rows.npy"), scale.is_blockwise(np.eye(2))
     (True, False)
     """
-    return isinstance(X, Blocks | str | os.PathLike) or is_dask(X)
+    return isinstance(X, Blocks | str | os.PathLike) or is_dask(X) or is_dask_frame(X)
 
 
 def as_it_is(rows):
@@ -268,61 +290,64 @@ def _of_file(path: Path, client, block_rows, columns) -> Blocks:
         bounds = _even_bounds(X.shape, (FILE_CELLS, MOST_ROWS), block_rows)
         parts = [(path, start, stop) for start, stop in pairwise(bounds)]
         return Blocks(parts, _load_npy, bounds, X.shape[1], X.dtype, client)
-    if path.suffix.lower() == ".parquet":
+    if is_parquet(path):
         return _of_parquet(path, client, columns)
     raise ValueError(f"{path.name} must end in .npy or .parquet to be read in blocks.")
 
 
 def _of_parquet(path: Path, client, columns) -> Blocks:
-    pyarrow, parquet = import_pyarrow()
-    with parquet.ParquetFile(path) as file:
-        kinds = {field.name: field.type for field in file.schema_arrow}
-        sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
-    columns = list(kinds if columns is None else columns)
-    for name in columns:
-        if name not in kinds:
-            raise ValueError(f"{path.name} has no column {name!r}; it has {', '.join(kinds)}.")
-        kind = kinds[name]
-        if not (pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind)):
-            raise ValueError(f"{path.name}: column {name!r} has type {kind}, not numbers.")
-    if not columns or not sum(sizes):
-        raise ValueError(f"{path.name} has no rows of numbers.")
-    is_single = all(kinds[name] == pyarrow.float32() for name in columns)
+    opened = open_parquet(path, columns)
+    dtype, names = check_numbers(opened), tuple(opened.kinds)
+    load = partial(_load_row_group, columns=names, dtype=dtype)
+    n_features = count_features(opened)
+    return Blocks(opened.parts, load, opened.bounds, n_features, dtype, client, names=names)
+
+
+def _of_dask_frame(frame, client, columns) -> Blocks:
+    opened = open_dask_frame(frame, client, columns)
+    for name, kind in opened.kinds.items():
+        if getattr(kind, "kind", "O") not in "iuf":
+            raise ValueError(f"The Dask dataframe: column {name!r} has type {kind}, not numbers.")
+    is_single = all(kind == np.float32 for kind in opened.kinds.values())
     dtype = np.dtype(np.float32 if is_single else np.float64)
-    bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    parts = [(path, i, int(bounds[i]), columns, dtype) for i in range(len(sizes)) if sizes[i]]
-    bounds = np.unique(bounds)  # a group may be empty
-    return Blocks(parts, _load_row_group, bounds, len(columns), dtype, client)
+    parts = list(zip(opened.parts, opened.bounds.tolist()))
+    load = partial(_load_partition, columns=opened.columns, dtype=dtype)
+    names = tuple(opened.columns)
+    return Blocks(parts, load, opened.bounds, len(names), dtype, client, is_lazy=True, names=names)
 
 
 def _load_npy(place) -> np.ndarray:
     path, start, stop = place
     # A map of its own, closed on return: pages of a map that stays count as this process's memory.
-    return _check_finite(np.array(np.load(path, mmap_mode="r")[start:stop]), path, start)
+    return _check_finite(np.array(np.load(path, mmap_mode="r")[start:stop]), path.name, start)
 
 
-def _load_row_group(place) -> np.ndarray:
-    path, group, start, columns, dtype = place
-    _, parquet = import_pyarrow()
-    with parquet.ParquetFile(path) as file:
-        table = file.read_row_group(group, columns=columns, use_threads=False)
-    rows = np.empty((table.num_rows, len(columns)), dtype)
-    for j, name in enumerate(columns):
-        rows[:, j] = table[name].to_numpy()
-    return _check_finite(rows, path, start)
+def _load_row_group(place, columns: tuple[str, ...], dtype: np.dtype) -> np.ndarray:
+    file, _, start = place
+    return _check_finite(as_numbers(read_group(place, columns), dtype), file.name, start)
+
+
+def _load_partition(place, columns: list[str], dtype: np.dtype) -> np.ndarray:
+    frame, start = place
+    return _check_finite(frame_numbers(frame, columns, dtype), "The Dask dataframe", start)
 
 
 def _load_rows(load, part_and_rows):
     part, rows = part_and_rows
+    if load is _load_npy:  # of a large file only the pages that hold them are read
+        path, start, stop = part
+        found = np.array(np.load(path, mmap_mode="r")[start:stop][rows])
+        return _check_finite(found, path.name, start + rows)
     return load(part)[rows]
 
 
-def _check_finite(rows: np.ndarray, path: Path, start: int) -> np.ndarray:
+def _check_finite(rows: np.ndarray, name: str, start) -> np.ndarray:
+    """The rows, whose numbers begin at `start` or are `start`, if all their cells are finite."""
     if rows.dtype.kind == "f" and not np.isfinite(rows.sum()):
         for i, j in np.argwhere(~np.isfinite(rows))[:1]:
+            number = start + i if np.ndim(start) == 0 else start[i]
             raise ValueError(
-                f"{path.name}, row {start + i}: column {j} is {rows[i, j]}. "
-                "Fill it, or drop the row."
+                f"{name}, row {number}: column {j} is {rows[i, j]}. Fill it, or drop the row."
             )
     return rows
 

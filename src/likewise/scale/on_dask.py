@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
+from uuid import uuid4
 
 AHEAD = 2  # tasks per worker that wait for it, so that it never waits for us
 HERE = "127.0.0.1"
@@ -26,11 +27,22 @@ def import_dask():
     return dask
 
 
-def run_on_dask(client, parts: Sequence, function: Callable, arguments: tuple) -> Iterator[Any]:
-    """`function(part, *arguments)` in the order of the parts, a few at a time."""
+def run_on_dask(
+    client, parts: Sequence, function: Callable, arguments: tuple, *, what: str
+) -> Iterator[Any]:
+    """`function(part, *arguments)` in the order of the parts, a few at a time.
+
+    Dask's dashboard groups and colors tasks by the words of `what`.
+    """
     dask = import_dask()
     task = dask.delayed(function, pure=False)
-    tasks = (task(part, *arguments) for part in parts)
+    name = "".join(letter if letter.isalnum() else " " for letter in what)
+    name = "-".join(word for word in name.split() if not word.isdigit())
+    run = uuid4().hex[:8]
+    tasks = (
+        task(part, *arguments, dask_key_name=f"{name}-{run}{number:08x}")
+        for number, part in enumerate(parts)
+    )
     if client is None:  # the scheduler of Dask's own choice
         while few := list(islice(tasks, AHEAD * (os.cpu_count() or 1))):
             yield from dask.compute(*few)
