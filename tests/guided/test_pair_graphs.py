@@ -10,21 +10,17 @@ from likewise.guided.outcome import are_mostly_pairs
 from likewise.guided.pair_graphs import (
     FREE,
     HELD,
-    JOINED,
     PRICED,
-    WAYS,
     PairTrials,
     are_trusted,
     chances,
     choose_step,
-    choose_way,
     doubt_answers,
     fit_sharpness_and_errors,
     join_graphs,
     last_steps,
     memberships_of,
 )
-from likewise.guided.spaces import AS_THEY_ARE
 
 
 def draw(y, n, seed=0, noise=0.0):
@@ -33,11 +29,11 @@ def draw(y, n, seed=0, noise=0.0):
     )
 
 
-def trials_of(hits):
+def trials_of(hits, right=0.9):
     hits = np.asarray(hits, dtype=float)
     n = hits.shape[-1]
-    nothing = np.full((len(WAYS), n, 2), np.nan)
-    return PairTrials(nothing, nothing, hits, np.full(n, np.nan))
+    nothing = np.full((n, 2), np.nan)
+    return PairTrials(nothing, nothing, hits, np.broadcast_to(right, n), np.full(n, np.nan))
 
 
 def some_pairs(n):
@@ -62,50 +58,23 @@ def test_wrong_answers_do_not_make_memberships_flat():
     assert rate >= 0.1
 
 
-def test_another_way_must_be_ahead_by_a_standard_error():
-    n = 90
-    hits = np.zeros((3, 3, n))
-    hits[:, FREE, :60] = 1
-    assert choose_way(trials_of(hits), some_pairs(n))[0] == 0
-    hits[2, FREE, :62] = 1  # 2 +- 1.4 of 90
-    assert choose_way(trials_of(hits), some_pairs(n))[0] == 2
-    hits[1, FREE, :80] = 1
-    way, scores, _ = choose_way(trials_of(hits), some_pairs(n))
-    assert way == 1
-    assert_allclose(scores, [60 / 90, 80 / 90, 62 / 90])
-
-
-def test_with_few_answers_two_ways_to_learn_are_not_told_apart():
-    hits = np.zeros((3, 3, 30))
-    hits[1] = 1
-    assert choose_way(trials_of(hits), some_pairs(30))[0] == 0
-
-
 def test_answers_hold_unless_held_out_ones_say_otherwise():
-    hits = np.ones((3, 3, 40))
-    assert choose_step(trials_of(hits), some_pairs(40), 0) == HELD
-    hits[0, HELD, :20] = hits[0, PRICED, :10] = 0
-    assert choose_step(trials_of(hits), some_pairs(40), 0) == FREE
+    hits = np.ones((3, 40))
+    assert choose_step(trials_of(hits), some_pairs(40)) == HELD
+    hits[HELD, :20] = hits[PRICED, :10] = 0
+    assert choose_step(trials_of(hits), some_pairs(40)) == FREE
 
 
-def test_from_100_answers_on_what_is_learned_must_be_ahead_of_what_is_not():
-    hits = np.ones((3, 3, 120))
-    assert choose_way(trials_of(hits), some_pairs(120))[0] == WAYS.index(AS_THEY_ARE.name)
-    hits[2, FREE, :5] = 0
-    assert WAYS[choose_way(trials_of(hits), some_pairs(120))[0]] == JOINED
-    few = np.ones((3, 3, 80))
-    assert WAYS[choose_way(trials_of(few), some_pairs(80))[0]] == JOINED
-
-
-def test_no_answer_is_doubted_where_holding_helps_or_where_clusters_contradict_many():
-    hits = np.ones((3, 3, 40))
-    agree, contradict = np.full(40, 0.9), np.where(np.arange(40) < 12, 0.1, 0.9)
-    assert not are_trusted(trials_of(hits), some_pairs(40), 0, agree)
-    assert are_trusted(trials_of(hits), some_pairs(40), 0, contradict)
-    hits[0, FREE, :20] = 0  # holding helps
-    assert are_trusted(trials_of(hits), some_pairs(40), 0, agree)
-    hits[0, FREE], hits[0, HELD, :20] = 1, 0  # holding hurts
-    assert not are_trusted(trials_of(hits), some_pairs(40), 0, contradict)
+def test_no_answer_is_doubted_where_holding_helps_or_where_contradictions_are_expected():
+    hits, pairs = np.ones((3, 40)), some_pairs(40)
+    contradicted = np.arange(40) < 12
+    unsure, sure = np.where(contradicted, 0.3, 0.7), np.where(contradicted, 0.02, 0.98)
+    assert are_trusted(trials_of(hits, unsure), pairs)  # as many as expected: hard data
+    assert not are_trusted(trials_of(hits, sure), pairs)  # 12 of 40 where 1 is expected
+    hits[FREE, :20] = 0  # holding helps
+    assert are_trusted(trials_of(hits, sure), pairs)
+    hits[FREE], hits[HELD, :20] = 1, 0  # holding hurts
+    assert not are_trusted(trials_of(hits, sure), pairs)
 
 
 def test_the_last_steps_by_hand():
@@ -128,18 +97,17 @@ def test_a_row_that_answers_moved_belongs_to_its_new_cluster_alone():
     assert_allclose(memberships.sum(axis=1), 1)
 
 
-def test_the_order_of_the_rows_does_not_change_the_joined_graphs(monkeypatch):
-    monkeypatch.setattr("likewise.guided.pair_graphs.MOST_FEATURES", 0)  # ITML takes pairs in turn
+def test_the_order_of_the_rows_does_not_change_the_joined_graphs():
     rng = np.random.default_rng(0)
     y, order = np.repeat([0, 1, 2], 30), rng.permutation(90)
     X = rng.normal(size=(90, 3)) + y[:, None]
     answers = draw(y, 40)
-    E = join_graphs(X, X, answers, 3, 0)
+    E = join_graphs([X, X**3], answers, 3)
     back = np.argsort(order)
     moved = Constraints(
         90, must_link=back[answers.must_link], cannot_link=back[answers.cannot_link]
     )
-    permuted = join_graphs(X[order], X[order], moved, 3, 0)
+    permuted = join_graphs([X[order], X[order] ** 3], moved, 3)
     assert_allclose(permuted @ permuted.T, (E @ E.T)[np.ix_(order, order)], atol=1e-5)
 
 

@@ -23,22 +23,27 @@ from likewise.guided.known_groups import (
     follow_the_data,
     share_by_distance,
 )
-from likewise.guided.pair_graphs import (
-    FREE,
-    JOINED,
+from likewise.guided.pair_consensus import (
     N_SPLITS,
     WAYS,
-    PairTrials,
+    Weighed,
+    extend_folds,
+    find_ways,
+    judge_answers,
+    place_side_by_side,
+    share_clusters,
+    try_ways,
+    weigh_ways,
+)
+from likewise.guided.pair_graphs import (
+    FREE,
     are_trusted,
     choose_step,
-    choose_way,
     doubt_answers,
     find_centers,
-    join_graphs,
     kernel_learner,
     last_steps,
     memberships_of,
-    try_pairs,
     unseen_credits,
 )
 from likewise.guided.spaces import AS_THEY_ARE, Choice, learn_space, start_coordinates
@@ -214,26 +219,23 @@ def join_pairs(
     counted = choose_n_clusters(Z, answers, n_clusters, X=X, random_state=seed)
     k = counted.n_clusters
     splits = list(trial.folds(N_SPLITS, random_state=seed))
-    trials = try_pairs(X_trial, start, trial, splits, k, seed)
-    way, scores, errors = choose_way(trials, trial)
+    way_trials = try_ways(X_trial, start, trial, splits, k, seed)
+    weighed = weigh_ways(way_trials, trial, splits)
+    trials = judge_answers(way_trials, weighed, trial, splits, k, seed)
     credits = np.full(answers.n_answers, np.nan)
-    credits[judged], sharpness, error_rate = unseen_credits(trials, trial, way)
+    credits[judged], sharpness, error_rate = unseen_credits(trials, trial)
 
-    if WAYS[way] == AS_THEY_ARE.name:
-        learner, Z, pulls = None, X, np.zeros(answers.n_answers)
-    rows = sample_rows(len(X), GRAPH_ROWS, answers.touched_rows(), seed)
+    rows = sample_rows(len(X), GRAPH_ROWS, np.union1d(answers.touched_rows(), trial_rows), seed)
     heard = answers.restrict(rows)
-
-    def rows_to_cluster():
-        is_joined = WAYS[way] == JOINED
-        return join_graphs(X[rows], Z[rows], heard, k, seed) if is_joined else Z[rows]
-
-    E = rows_to_cluster()
-    centers = find_centers(E, k, n_init, seed)
-    steps = last_steps(E, heard, centers)
+    plain = share_clusters(X[rows], k, seed)
+    ways = find_ways(X[rows], Z[rows], heard, k, plain=plain, seed=seed)
+    folds = extend_folds(way_trials, Z[rows], np.searchsorted(rows, trial_rows))
+    C = place_side_by_side([ways, *folds], weighed)
+    centers = find_centers(C, k, n_init, seed)
+    steps = last_steps(C, heard, centers)
     wrong = np.nan_to_num(doubt_answers(credits, error_rate))
     is_violated = satisfied_answers(Z[rows], heard, steps[FREE]) == 0
-    if are_trusted(trials, trial, way, credits[judged]):
+    if are_trusted(trials, trial):
         is_violated[:] = False
     doubtful = np.flatnonzero(is_violated & (wrong > 0.5))
     doubtful = doubtful[np.argsort(-wrong[doubtful], kind="stable")]
@@ -241,18 +243,24 @@ def join_pairs(
         trusted = np.setdiff1d(every, doubtful)
         Z, pulls = fit_learner(learner, X, answers, trusted)
         heard = heard.subset(trusted)
-        E = rows_to_cluster()
-        centers = find_centers(E, k, n_init, seed)
-        steps = last_steps(E, heard, centers)
-    labels = steps[choose_step(trials, trial, way)].astype(np.int64)
-    memberships = memberships_of(E, labels, centers, sharpness)
+        ways = find_ways(X[rows], Z[rows], heard, k, plain=plain, seed=seed)
+        C = place_side_by_side([ways, *folds], weighed)
+        centers = find_centers(C, k, n_init, seed)
+        steps = last_steps(C, heard, centers)
+    top = int(np.argmax(weighed.weights))
+    if WAYS[top] == AS_THEY_ARE.name:
+        learner, Z, pulls = None, X, np.zeros(answers.n_answers)
+    labels = steps[choose_step(trials, trial)].astype(np.int64)
+    memberships = memberships_of(C, labels, centers, sharpness)
     if len(rows) < len(X):
         near = share_by_neighbors(Z, Z[rows], memberships).argmax(axis=1)
         near[rows] = labels
         labels = near
     order = largest_first(labels, k)
     labels = np.argsort(order)[labels]
-    choice = Choice(None, WAYS, scores, errors, way, explain_pairs(way, scores, trials), credits)
+    n_judged = int(np.count_nonzero(~np.isnan(trials.first[:, 0])))
+    names, why = WAYS[: len(ways)], explain_pairs(weighed, n_judged)
+    choice = Choice(None, names, weighed.scores, weighed.errors, top, why, credits)
     return Outcome(
         choice,
         learner,
@@ -307,13 +315,17 @@ def pulls_of(learner) -> np.ndarray | float:
     return next((step.duals_ for step in reversed(steps) if hasattr(step, "duals_")), 0.0)
 
 
-def explain_pairs(way: int, scores: np.ndarray, trials: PairTrials) -> str:
-    n_judged = int(np.count_nonzero(~np.isnan(trials.first[0, :, 0])))
+def explain_pairs(weighed: Weighed, n_judged: int) -> str:
+    top, plain = int(np.argmax(weighed.weights)), WAYS.index(AS_THEY_ARE.name)
     if n_judged == 0:
-        return f"{WAYS[way]}: no answer could be held out."
-    why = f"{WAYS[way]}: its clusters predict {percent(scores[way])} of {n_judged} held-out answers"
-    other = 0 if WAYS[way] == AS_THEY_ARE.name else WAYS.index(AS_THEY_ARE.name)
-    return f"{why}; those of {WAYS[other]}, {percent(scores[other])}."
+        return f"{WAYS[top]}: no answer could be held out."
+    why = (
+        f"{len(weighed.weights)} ways to cluster, averaged by held-out answers, most by "
+        f"{WAYS[top]}: its clusters predict {percent(weighed.scores[top])} of {n_judged}"
+    )
+    if top == plain:
+        return f"{why}."
+    return f"{why}; those of {WAYS[plain]}, {percent(weighed.scores[plain])}."
 
 
 def explain(grouped: GroupedRows, n_known: int, p_value: float) -> str:

@@ -3,21 +3,17 @@
     A = mean over the spaces s of  W_s + 2 F_s      W_s: the neighbor graph of s
                                                     F_s: the pairs, spread over it (propagation.py)
     E = its k leading eigenvectors, normalized by absolute row sums, each row scaled to length 1
-    M = memberships by squared distances to the centers of k-means on E, sharpened so that they
-        predict held-out answers best
 
 The spaces are SKLR from a gaussian start and, up to 300 features, ITML: the graph knows where rows
-are dense, the learned spaces know which directions matter. Held-out answers judge these clusters
-beside k-means in the space of SKLR and in that of the features; each must be ahead of the joined
-graphs by a standard error to be taken. From 100 held-out answers on the features are taken unless
-what is learned is ahead of them by half of one: wrong answers must not hurt.
+are dense, the learned spaces know which directions matter. These clusters are averaged with those
+of k-means in each space and in the features (pair_consensus.py).
 
 The last step: answers that are consistent hold, and only rows that they refer to are moved for it,
 unless held-out answers prefer a price on violated pairs, or clusters that pairs do not move. An
 answer is doubtful if it is violated and rather wrong than right: by the clusters learned without
 it, at the rate of errors that all answers together suggest. None is where held-out answers are
-predicted clearly better when the others hold, or where the clusters contradict so many that the
-data are hard rather than the people careless. Decision 32 has the figures.
+predicted clearly better when the others hold, or where memberships expect as many contradictions:
+the data are hard then, and the people careful. Decisions 32 and 68 have the figures.
 """
 
 import warnings
@@ -34,46 +30,35 @@ from likewise.cluster import (
     signed_graph,
     spectral_rows,
 )
-from likewise.constraints import Constraints, Split
-from likewise.evaluation import ahead_of_first, answer_credits, beats, mean_and_error
+from likewise.constraints import Constraints
+from likewise.evaluation import ahead_of_first, beats
 from likewise.guided.known_groups import share_by_distance, sharpen
-from likewise.guided.spaces import AS_THEY_ARE, learn_space
 from likewise.kernel_learning import SKLR
 from likewise.kernels import self_tuning_graph, sq_distances
-from likewise.metric_learning import ITML
-from likewise.progress import track
 
-N_SPLITS = 3
 MOST_FEATURES = 300  # that ITML is fitted to: its cost grows with their square
-TRIAL_STARTS = 3  # of k-means
 TRIAL_TOL = 1e-2  # of SKLR
 TOL = 1e-6  # of the walks
 SHARE = 0.95  # of a start's spectrum
 N_LANDMARKS = 1000
 PRICE = 0.5  # of a violated pair, in half mean squared distances
-LEAST_TO_SWITCH = 60  # held-out answers; fewer cannot tell two ways to learn apart
-N_ERRORS = 1.0  # by which k-means in a space must be ahead of the joined graphs
-ENOUGH_TO_ASK = 100  # held-out answers, from which on what is learned must be ahead of what is not
-LEAST_GAIN = 0.5  # standard errors, by these
 LEAST = 1e-3  # chance of an answer: one alone must not decide how sharp memberships are
 ERROR_RATE, ERROR_WEIGHT = 0.05, 20.0  # of people before any answer, and its weight in answers
 ERROR_RATES = (0.05, 0.1, 0.15, 0.2, 0.3)  # that are tried
 STEPS = HELD, PRICED, FREE = 0, 1, 2  # the last step: pairs hold, have a price, or move nothing
-STEP_ERRORS = 0.5  # by which a later one must be ahead of the first
+STEP_ERRORS = 1.8  # by which a later one must be ahead of the first: four answers, none behind
 SURE_ERRORS = 3.0  # by which answers that hold must make better clusters, so that none is wrong
-CLEAR_ERRORS = 2.0  # by which they make worse ones: many are wrong
-CARELESS = 0.22  # share of answers that are contradicted: few people are wrong more often
-JOINED = "neighbor graphs of learned spaces, joined"
-IN_SPACE = "learned kernel (SKLR, gaussian start, C=1)"
-WAYS = (JOINED, IN_SPACE, AS_THEY_ARE.name)
+OFTEN = 0.22  # share of answers that are contradicted: few people are wrong more often,
+CARELESS = 2.5  # unless so many times as often as uncertain memberships expect
 
 
 class PairTrials(NamedTuple):
     """What clusters learned without an answer say about it."""
 
-    first: np.ndarray  # (n_ways, n_answers, k) membership of a pair's first row; nan: not judged
-    second: np.ndarray  # (n_ways, n_answers, k)
-    hits: np.ndarray  # (n_ways, n_steps, n_answers) 1 where a pair is predicted right
+    first: np.ndarray  # (n_answers, k) membership of a pair's first row; nan: not judged
+    second: np.ndarray  # (n_answers, k)
+    hits: np.ndarray  # (n_steps, n_answers) 1 where a pair is predicted right
+    right: np.ndarray  # (n_answers,) chance of a pair by memberships as uncertain as they come
     of_triples: np.ndarray  # (n_answers,) credits by distances in the space of SKLR
 
 
@@ -88,15 +73,10 @@ def kernel_learner(seed: int) -> SKLR:
     )
 
 
-def join_graphs(
-    X: np.ndarray, Z: np.ndarray, answers: Constraints, n_clusters: int, seed: int
-) -> np.ndarray:
-    """E of the graphs of Z, the space of SKLR, and of the space of ITML."""
-    spaces = [Z]
-    if X.shape[1] <= MOST_FEATURES:
-        spaces.append(learn_space(X, ITML(random_state=seed), answers))
+def join_graphs(spaces: list[np.ndarray], answers: Constraints, n_clusters: int) -> np.ndarray:
+    """E of the graphs of some spaces, (n, r) each."""
     known = known_components(pairs_of(answers.subset(answers.weights > 0)))
-    joined = np.zeros((len(X), len(X)))
+    joined = np.zeros((len(spaces[0]), len(spaces[0])))
     for space in spaces:
         joined += signed_graph(self_tuning_graph(space), known, tol=TOL)
     return spectral_rows(joined / len(spaces), n_clusters)
@@ -115,75 +95,31 @@ def share_rows(E: np.ndarray, centers: np.ndarray) -> np.ndarray:
     return share_by_distance(sq_dists, sq_dists.min(axis=1).mean() / 2)
 
 
-def try_pairs(
-    X: np.ndarray,
-    start: np.ndarray,
-    answers: Constraints,
-    splits: list[Split],
-    n_clusters: int,
-    seed: int,
-) -> PairTrials:
-    """Memberships of the rows of every pair by clusters that were learned without it."""
-    shape = (len(WAYS), answers.n_answers, n_clusters)
-    first, second = np.full(shape, np.nan), np.full(shape, np.nan)
-    hits = np.full((len(WAYS), len(STEPS), answers.n_answers), np.nan)
-    of_triples = np.full(answers.n_answers, np.nan)
-    for split in track(splits, "holding out answers"):
-        Z = learn_space(start, kernel_learner(seed), split.fit_part)
-        of_triples[split.held_out_at] = answer_credits(Z, split.held_out)
-        pairs, sign = split.held_out.signed_pairs()
-        at = split.held_out_at[split.held_out.positions("must_link", "cannot_link")]
-        for way, E in enumerate((join_graphs(X, Z, split.fit_part, n_clusters, seed), Z, X)):
-            centers = find_centers(E, n_clusters, TRIAL_STARTS, seed)
-            shares = share_rows(E, centers)
-            first[way, at], second[way, at] = shares[pairs[:, 0]], shares[pairs[:, 1]]
-            for step, labels in enumerate(last_steps(E, split.fit_part, centers)):
-                are_together = labels[pairs[:, 0]] == labels[pairs[:, 1]]
-                hits[way, step, at] = are_together == (sign > 0)
-    return PairTrials(first, second, hits, of_triples)
-
-
-def choose_way(trials: PairTrials, answers: Constraints) -> tuple[int, np.ndarray, np.ndarray]:
-    """Which of the ways, the mean hits (3,) of all, and their standard errors."""
-    hits, weights = judged_hits(trials.hits[:, FREE], answers)
-    if len(weights) == 0:
-        return 0, np.full(len(WAYS), np.nan), np.full(len(WAYS), np.nan)
-    rivals = hits.copy()
-    if len(weights) < LEAST_TO_SWITCH:
-        rivals[WAYS.index(IN_SPACE)] = hits[0]
-    way = ahead_of_first([N_ERRORS, N_ERRORS])(rivals, weights)
-    plain = WAYS.index(AS_THEY_ARE.name)
-    if len(weights) >= ENOUGH_TO_ASK and not beats(
-        hits[way], hits[plain], weights, n_errors=LEAST_GAIN
-    ):
-        way = plain
-    return way, *mean_and_error(hits, weights)
-
-
-def choose_step(trials: PairTrials, answers: Constraints, way: int) -> int:
+def choose_step(trials: PairTrials, answers: Constraints) -> int:
     """Answers hold unless held-out ones prefer a price, or clusters that answers do not move."""
-    hits, weights = judged_hits(trials.hits[way], answers)
+    hits, weights = judged_hits(trials.hits, answers)
     if len(weights) == 0:
         return HELD
     return ahead_of_first([STEP_ERRORS, STEP_ERRORS])(hits, weights)
 
 
-def are_trusted(trials: PairTrials, answers: Constraints, way: int, credits: np.ndarray) -> bool:
+def are_trusted(trials: PairTrials, answers: Constraints) -> bool:
     """Whether no answer is doubted.
 
     Where held-out answers are predicted clearly better if all others hold, none is wrong. Where
-    clusters contradict more answers than people get wrong, the data are hard rather than the people
-    careless, unless answers that hold make clearly worse clusters.
+    memberships contradict more answers than people get wrong, but about as many as they expect to,
+    being uncertain, the data are hard rather than the people careless.
     """
-    hits, weights = judged_hits(trials.hits[way], answers)
+    hits, weights = judged_hits(trials.hits, answers)
     if len(weights) == 0:
         return False
     if beats(hits[HELD], hits[FREE], weights, n_errors=SURE_ERRORS):
         return True
-    judged = ~np.isnan(credits) & (answers.weights > 0)
-    share = np.average(credits[judged] < 0.5, weights=answers.weights[judged])
-    are_worse = beats(hits[FREE], hits[HELD], weights, n_errors=CLEAR_ERRORS)
-    return bool(share > CARELESS and not are_worse)
+    is_judged = ~np.isnan(trials.right) & (answers.weights > 0)
+    right, weights = trials.right[is_judged], answers.weights[is_judged]
+    contradicted = np.average(right < 0.5, weights=weights)
+    expected = np.average(np.minimum(right, 1 - right), weights=weights)
+    return bool(OFTEN < contradicted <= CARELESS * expected)
 
 
 def judged_hits(hits: np.ndarray, answers: Constraints) -> tuple[np.ndarray, np.ndarray]:
@@ -223,17 +159,15 @@ def fit_sharpness_and_errors(
     return float(np.exp(best.x)), rate
 
 
-def unseen_credits(
-    trials: PairTrials, answers: Constraints, way: int
-) -> tuple[np.ndarray, float, float]:
+def unseen_credits(trials: PairTrials, answers: Constraints) -> tuple[np.ndarray, float, float]:
     """Chance (n_answers,) of every answer by what was learned without it, sharpness, error rate."""
     credits = trials.of_triples.copy()
     at = answers.positions("must_link", "cannot_link")
     _, sign = answers.signed_pairs()
-    is_judged = ~np.isnan(trials.first[way, at, 0])
+    is_judged = ~np.isnan(trials.first[at, 0])
     credits[at] = np.nan
     at, sign = at[is_judged], sign[is_judged]
-    first, second = trials.first[way, at], trials.second[way, at]
+    first, second = trials.first[at], trials.second[at]
     sharpness, rate = fit_sharpness_and_errors(first, second, sign)
     credits[at] = chances(first, second, sign, sharpness)
     return credits, sharpness, rate

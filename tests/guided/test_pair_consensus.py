@@ -1,0 +1,133 @@
+"""The average of several ways to cluster by pairs: by hand, laws, and what it is for."""
+
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import adjusted_rand_score
+
+from likewise import Constraints, GuidedClustering
+from likewise.guided.pair_consensus import (
+    JOINED,
+    NATS,
+    PRIORS,
+    WAYS,
+    WayTrials,
+    Weighed,
+    extend_folds,
+    find_ways,
+    judge_answers,
+    place_side_by_side,
+    share_clusters,
+    try_ways,
+    weigh_ways,
+)
+from likewise.guided.pair_graphs import FREE
+from likewise.guided.spaces import AS_THEY_ARE
+from likewise.kernels import sq_distances
+
+
+def weighed(weights, sharpness=1.0):
+    weights = np.asarray(weights, dtype=float)
+    unknown = np.full(len(weights), np.nan)
+    return Weighed(weights, np.full(len(weights), sharpness), unknown, unknown)
+
+
+def two_halves(n=40):
+    """Rows in two clusters, and pairs that follow them."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], n // 2)
+    X = rng.normal(size=(n, 3)) + 6 * y[:, None]
+    return X, y, Constraints.from_labels(y, n_must_link=12, n_cannot_link=12, random_state=0)
+
+
+def test_two_rows_are_as_far_apart_as_ways_of_so_much_weight_put_them():
+    together, apart = np.eye(2)[[0, 0]], np.eye(2)[[0, 1]]
+    C = place_side_by_side([np.array([together, apart])], weighed([0.7, 0.3]))
+    assert_allclose(sq_distances(C)[0, 1], 0.3 * 2)  # one-hot rows of two clusters: 2
+    both = [np.array([together, apart]), np.array([apart, apart])]
+    assert_allclose(sq_distances(place_side_by_side(both, weighed([0.7, 0.3])))[0, 1], 0.65 * 2)
+
+
+def test_the_names_of_clusters_do_not_matter():
+    rng = np.random.default_rng(0)
+    ways = rng.dirichlet(np.ones(3), size=(2, 12))
+    renamed = np.array([ways[0][:, [2, 0, 1]], ways[1]])
+    C, other = (place_side_by_side([one], weighed([0.6, 0.4], 2.0)) for one in (ways, renamed))
+    assert_allclose(C @ C.T, other @ other.T)
+
+
+def test_ways_are_weighed_by_the_likelihood_of_held_out_pairs_by_hand():
+    """Two pairs are held out. One way is sure and right, the other knows nothing."""
+    answers = Constraints(4, must_link=[(0, 1)], cannot_link=[(2, 3)])
+    splits = list(answers.folds(2, random_state=0))
+    sure, flat = np.eye(2)[[0, 0, 0, 1]], np.full((4, 2), 0.5)
+    fold = np.array([flat, sure])
+    got = weigh_ways(WayTrials([fold, fold], np.full(2, np.nan)), answers, splits)
+    gain = NATS * 2 * (np.log(0.95) - np.log(0.5))  # an answer is wrong with .05
+    log_odds = gain + PRIORS[WAYS[1]] - PRIORS[WAYS[0]]
+    assert_allclose(np.log(got.weights[1] / got.weights[0]), log_odds, atol=1e-3)
+    assert_array_equal(got.scores, [0.5, 1.0])  # all in one cluster: the must-link is right
+
+
+def test_one_answer_more_changes_weights_little():
+    """The reason for an average: no single answer decides between two ways."""
+    rng = np.random.default_rng(0)
+    ways = [rng.dirichlet(np.ones(2), size=(2, 60)) for _ in range(3)]
+    weights = []
+    for n in (29, 30):
+        answers = Constraints(60, must_link=np.arange(2 * n).reshape(n, 2))
+        splits = list(answers.folds(3, random_state=0))
+        weights.append(weigh_ways(WayTrials(ways, np.full(n, np.nan)), answers, splits).weights)
+    assert np.abs(weights[0] - weights[1]).max() < 0.2
+
+
+def test_where_nothing_can_be_held_out_priors_decide():
+    answers = Constraints(6, must_link=[(0, 1)], weights=[0.0])
+    splits = list(answers.folds(2, random_state=0))
+    ways = np.full((len(WAYS), 6, 2), 0.5)
+    got = weigh_ways(WayTrials([ways, ways], np.full(1, np.nan)), answers, splits)
+    assert WAYS[int(np.argmax(got.weights))] == JOINED
+    assert WAYS[int(np.argmin(got.weights))] == AS_THEY_ARE.name
+    assert_allclose(got.weights.sum(), 1)
+
+
+def test_every_way_finds_clear_clusters_and_predicts_answers_it_has_not_seen():
+    X, y, answers = two_halves()
+    splits = list(answers.folds(3, random_state=0))
+    trials = try_ways(X, X, answers, splits, 2, 0)
+    for ways in trials.folds:
+        assert_allclose(ways.sum(axis=2), 1)
+        for memberships in ways:
+            assert adjusted_rand_score(y, memberships.argmax(axis=1)) == 1
+    judged = judge_answers(trials, weigh_ways(trials, answers, splits), answers, splits, 2, 0)
+    was_held_out = ~np.isnan(judged.hits[FREE])
+    assert was_held_out.sum() == sum(len(split.held_out_at) for split in splits)
+    assert (judged.hits[:, was_held_out] == 1).all()
+
+
+def test_the_linear_way_is_left_out_beyond_its_features(monkeypatch):
+    X, _, answers = two_halves()
+    plain = share_clusters(X, 2, 0)
+    assert len(find_ways(X, X, answers, 2, plain=plain, seed=0)) == len(WAYS)
+    monkeypatch.setattr("likewise.guided.pair_consensus.MOST_FEATURES", 2)
+    ways = find_ways(X, X, answers, 2, plain=plain, seed=0)
+    assert len(ways) == len(WAYS) - 1
+    assert_array_equal(ways[WAYS.index(AS_THEY_ARE.name)], plain)
+
+
+def test_rows_that_were_not_tried_take_the_memberships_of_their_neighbors():
+    Z = np.array([[0.0], [0.1], [5.0], [5.1]])
+    tried = np.array([0, 2])
+    fold = np.eye(2)[None]  # one way, two rows
+    everywhere = extend_folds(WayTrials([fold], np.empty(0)), Z, tried)[0]
+    assert_array_equal(everywhere[0, tried], np.eye(2))
+    assert_array_equal(everywhere[0].argmax(axis=1), [0, 0, 1, 1])
+    assert_allclose(everywhere.sum(axis=2), 1)
+
+
+def test_the_report_names_the_way_that_counts_most():
+    X, _, answers = two_halves(60)
+    model = GuidedClustering(2, random_state=0).fit(X, constraints=answers)
+    report = model.report_
+    assert report.chosen >= 0
+    assert report.trial_names[report.chosen] in report.why
+    assert "averaged" in report.why
