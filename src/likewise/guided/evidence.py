@@ -29,8 +29,8 @@ from likewise.kernels import leading_eigenpairs, normalized_adjacency, self_tuni
 from likewise.numerics.pair_distances import pair_sq_distances
 
 LEVEL = 0.05
-FEW = 20  # answers; fewer have little power, and a prior lets them pass more easily
-FEW_LEVEL = 0.2
+FEW = 20  # answers; fewer have little power, and a prior lets them pass more easily,
+FEW_LEVEL = 0.2  # at most at this level
 LEARNED_PART = 0.4  # of the level, for the learned space,
 FEW_PART = 0.2  # and where there are fewer answers than ENOUGH
 N_DRAWS = 999
@@ -72,8 +72,17 @@ def weigh_evidence(
     if p_value > LEVEL and can_learn:
         folds = list(answers.folds(N_FOLDS, random_state=seed))
         p_value = min(p_value, p_of_held_out(folds, learn) / learned_part)
-    level = FEW_LEVEL if answers.n_answers < FEW else LEVEL
-    return Evidence(bool(p_value <= level), float(min(p_value, 1.0)))
+    follows = p_value <= level_for(answers.n_answers)
+    return Evidence(bool(follows), float(min(p_value, 1.0)))
+
+
+def level_for(n_answers: int) -> float:
+    """The level of the test; below 20 answers it rises without a jump, or one more would undo much.
+
+    >>> [round(level_for(n), 3) for n in (4, 10, 19, 20, 200)]
+    [0.2, 0.1, 0.053, 0.05, 0.05]
+    """
+    return min(LEVEL * max(FEW / max(n_answers, 1), 1.0), FEW_LEVEL)
 
 
 def views_of(X: np.ndarray, answers: Constraints, n_vectors: int) -> list[Far]:

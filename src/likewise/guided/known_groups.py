@@ -22,6 +22,7 @@ from sklearn.base import BaseEstimator, clone
 
 from likewise.cluster import known_components, solve_walks, spread_memberships
 from likewise.constraints import Constraints
+from likewise.guided.evidence import level_for
 from likewise.guided.spaces import start_coordinates
 from likewise.guided.unnamed_groups import limit_unnamed, unseen_share
 from likewise.kernel_learning import SKLR
@@ -29,9 +30,6 @@ from likewise.kernels import normalized_adjacency, self_tuning_graph
 from likewise.metric_learning import ITML
 from likewise.progress import track
 
-LEVEL = 0.05  # of the test: permuted names pass it in so many cases
-FEW = 20  # known rows; fewer have little power, and a prior lets them pass more easily
-FEW_LEVEL = 0.2
 N_PERMUTATIONS = 499
 N_FOLDS = 5
 NATS_PER_HIT = (
@@ -190,8 +188,7 @@ def follow_the_data(X: np.ndarray, groups: np.ndarray, seed: int) -> tuple[bool,
     credit = own_credit(walks, names)
     by_chance = [own_credit(walks, rng.permutation(names)) for _ in range(N_PERMUTATIONS)]
     p_value = (1 + np.count_nonzero(np.array(by_chance) >= credit)) / (1 + N_PERMUTATIONS)
-    level = FEW_LEVEL if len(known) < FEW else LEVEL
-    return bool(p_value <= level), float(p_value)
+    return bool(p_value <= level_for(len(known))), float(p_value)
 
 
 def own_credit(walks: np.ndarray, names: np.ndarray) -> float:

@@ -320,8 +320,8 @@ def explain_pairs(weighed: Weighed, n_judged: int) -> str:
     if n_judged == 0:
         return f"{WAYS[top]}: no answer could be held out."
     why = (
-        f"{len(weighed.weights)} ways to cluster, averaged by held-out answers, most by "
-        f"{WAYS[top]}: its clusters predict {percent(weighed.scores[top])} of {n_judged}"
+        f"{len(weighed.weights)} ways to cluster, averaged, most by {WAYS[top]}: its clusters "
+        f"predict {percent(weighed.scores[top])} of {n_judged} held-out answers"
     )
     if top == plain:
         return f"{why}."

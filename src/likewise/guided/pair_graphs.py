@@ -47,7 +47,7 @@ ERROR_RATE, ERROR_WEIGHT = 0.05, 20.0  # of people before any answer, and its we
 ERROR_RATES = (0.05, 0.1, 0.15, 0.2, 0.3)  # that are tried
 STEPS = HELD, PRICED, FREE = 0, 1, 2  # the last step: pairs hold, have a price, or move nothing
 STEP_ERRORS = 1.8  # by which a later one must be ahead of the first: four answers, none behind
-SURE_ERRORS = 3.0  # by which answers that hold must make better clusters, so that none is wrong
+SURE_ERRORS = 1.5  # by which answers that hold must make better clusters, so that none is wrong
 OFTEN = 0.22  # share of answers that are contradicted: few people are wrong more often,
 CARELESS = 2.5  # unless so many times as often as uncertain memberships expect
 

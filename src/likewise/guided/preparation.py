@@ -11,7 +11,7 @@ The rule looks at X alone. Counts of words are taken as tf-idf, other sparse row
 Dense features are standardized when few of them hold most of the variance. The others that can make
 sense are tried on the answers: one of them is taken if it ranks the pairs, or decides the triples,
 better than the rule's does by 2.5 standard errors. Where rows have known groups, each row has one
-say: how well its distances tell its own group from the others.
+say: how well its distances tell its own group from the others; by 3.5 errors then.
 Sparse features become 100 directions first. Decision 35 has the measurements.
 """
 
@@ -35,6 +35,7 @@ LEAST_WORDS, LEAST_ZEROS, LEAST_ONES = 100, 0.8, 0.4  # features, cells, cells a
 QUANTILES = (0.1, 0.9)
 NORMAL_SPREAD = 2.563  # between these quantiles of a standard normal distribution
 N_ERRORS = 2.5  # by which another preparation must be ahead of the rule's
+ROW_ERRORS = 3.5  # by known rows: neighbors share their gains, so these errors are too small
 LEAST_ANSWERS = 20  # or known rows, that preparations are judged by
 
 
@@ -80,11 +81,13 @@ def fit_preparation(
     said = answers.restrict(rows)
     spaces = {other: np.asarray(one.transform(X[rows])) for other, one in maps.items()}
     if groups is not None and np.count_nonzero(groups[rows] >= 0) >= LEAST_ANSWERS:
+        n_errors = ROW_ERRORS
         leads = {other: lead_of_rows(spaces[other], spaces[name], groups[rows]) for other in spaces}
     else:
+        n_errors = N_ERRORS
         leads = {other: lead_of_answers(spaces[other], spaces[name], said) for other in spaces}
     best = max(leads, key=lambda other: leads[other])
-    if leads[best] <= N_ERRORS:
+    if leads[best] <= n_errors:
         return Preparation(name, maps[name], why)
     why = f"{DONE[best]}: by that, distances agree with the answers"
     return Preparation(best, maps[best], why, by_answers=True)
