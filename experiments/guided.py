@@ -193,6 +193,7 @@ def clicked_rows(X: np.ndarray, n_clicks: int, seed: int) -> np.ndarray:
 
 def run_permuted(*, data: str, kind: str, answers: int, seed: int) -> dict[str, float]:
     """Whether answers about permuted rows change the cluster of any row they do not refer to."""
+    seed += FIRST_CLICK_SEED
     X, y = load(data)
     rng = np.random.default_rng(seed)
     permuted = rng.permutation(np.unique(y, return_inverse=True)[1])
