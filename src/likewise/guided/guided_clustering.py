@@ -2,7 +2,7 @@
 
 Where answers name the group of some rows (labels, clicks): memberships spread over neighbor graphs
 of the features and of learned spaces, if the groups follow the data at all (known_groups.py).
-Elsewhere:
+Where answers are mostly pairs: an average of four ways to cluster (pair_consensus.py). Elsewhere:
     space   = the features as they are, unless held-out answers prefer a learned space (spaces.py)
     labels  = k-means in that space, with a price on every pair that it violates (outcome.py)
 Both again, without the doubtful answers, which the others contradict. Sizes, exclusive groups and
