@@ -170,7 +170,7 @@ def judge_answers(
         pairs, sign = split.held_out.signed_pairs()
         at = split.held_out_at[split.held_out.positions("must_link", "cannot_link")]
         first[at], second[at] = shares[pairs[:, 0]], shares[pairs[:, 1]]
-        by_way = [chances(*np.moveaxis(one[pairs], 1, 0), sign, 1.0) for one in ways]
+        by_way = [chances(one[pairs[:, 0]], one[pairs[:, 1]], sign, 1.0) for one in ways]
         right[at] = weighed.weights @ np.array(by_way)
         for step, labels in enumerate(last_steps(C, split.fit_part, centers)):
             hits[step, at] = (labels[pairs[:, 0]] == labels[pairs[:, 1]]) == (sign > 0)
