@@ -105,13 +105,24 @@ class Served:
 
     def cpu_seconds(self) -> float:
         """Of the server itself, without the processes that think and learn."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return cpu_seconds_of(self.process.pid)
+
+    def cpu_seconds_beside(self) -> float:
+        """Of the processes that think and learn."""
+        pid = self.process.pid
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return sum(cpu_seconds_of(int(child)) for child in children)
 
     def stop(self) -> None:
         """As Ctrl-C does."""
         self.process.send_signal(signal.SIGINT)
         self.process.communicate(timeout=60)
+
+
+def cpu_seconds_of(pid: int) -> float:
+    """CPU that a process has used so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def right_choice(question: dict, groups: np.ndarray):
@@ -133,16 +144,22 @@ def answer_event(event_id: str, question: dict, groups: np.ndarray) -> dict:
 
 async def measure_first(served: Served) -> list[str]:
     browser = await Browser(served.port).open(served.token, "ann")
-    await browser.get("/api/question")
+    while not (await browser.get("/api/question"))["questions"]:
+        pass
     seconds = time.monotonic() - served.began
     browser.close()
-    return [f"command to first question: {seconds:.1f} s"]
+    return [
+        f"command to first question: {seconds:.1f} s",
+        f"CPU until then: server {served.cpu_seconds():.1f} s, thinker beside it "
+        f"{served.cpu_seconds_beside():.1f} s",
+    ]
 
 
 async def measure_one(served: Served, groups: np.ndarray) -> list[str]:
     browser = await Browser(served.port).open(served.token, "ann")
     acknowledged, painted = [], []
-    questions = (await browser.get("/api/question"))["questions"]
+    while not (questions := (await browser.get("/api/question"))["questions"]):
+        pass
     cpu_began = served.cpu_seconds()
     for i in range(N_ANSWERS):
         event = answer_event(f"e{i}", questions[0], groups)
