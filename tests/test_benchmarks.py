@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks import many_rows
 from benchmarks.busy import busy_cores
 from experiments.published import read_published
 
@@ -155,3 +156,22 @@ def test_rules_are_kept_and_timed_with_the_others(folder):
     assert published["PCCC published ARI"] == "0.698"
     assert float(published["COPKMeans ARI"]) > 0.4
     assert 0 <= float(published["gap to any labels"]) < 0.1
+
+
+def test_guided_clustering_of_a_file_is_measured_and_small_groups_are_found(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr("likewise.guided.guided_clustering.FIT_ROWS", 600)
+    monkeypatch.setattr("likewise.guided.outcome.GRAPH_ROWS", 300)
+    monkeypatch.setattr(many_rows, "N_LEARNED", 600)
+    results = tmp_path / "results.jsonl"
+    words = ["many_rows", "--rows", "2000", "--answers", "clicks", "--smallest"]
+    monkeypatch.setattr(sys, "argv", [*words, "--results", str(results)])
+    many_rows.main()
+    row = capsys.readouterr().out.splitlines()[-1].split("|")[1:-1]
+    assert row[:2] == [" clicks ", " 2,000 "]
+    assert float(row[-2]) > 0.8  # ARI
+    assert float(row[-1]) > 0.5  # of the rows of small groups
+    monkeypatch.setattr(many_rows, "job", None)  # what stands in the file is not run again
+    many_rows.main()
+    assert len(results.read_text().splitlines()) == 1

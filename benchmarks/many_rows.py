@@ -1,0 +1,221 @@
+"""GuidedClustering from a file of rows to clusters, by the number of rows, with small groups in it.
+
+    python -m benchmarks.many_rows [--rows N ...] [--answers clicks|triples ...] [--device cuda]
+                                   [--folder FOLDER] [--results FILE] [--smallest] [--publish]
+
+Rows x 32 float32 in a .npy file, made here: eight Gaussian clouds with 94 % of the rows and four
+with 3, 1.5, 1 and 0.5 %. Everything is the public call with its defaults,
+GuidedClustering(12, random_state=0).fit(path, constraints=answers), in a process of its own:
+
+clicks    five known rows of each cloud: rows go by memberships of the nearest anchors
+triples   200 odd-one-out answers: rows go to the nearest center in a learned space
+
+CPU and wall seconds of the whole fit, of the same fit on its 10,000 first rows (learning, which
+does not grow) and the difference by row; peak memory of the process; ARI, and the share of the rows
+of the small clouds that are in the cluster where most of their cloud is. The slope is that of log
+CPU seconds beyond learning over log rows. With --device, how many bytes of rows a second went to
+the device, beside what a copy alone reaches in the same process. --results keeps a line per run,
+and what stands there is not run again. 100,000,000 rows take 12.8 GB in FOLDER.
+"""
+
+import argparse
+import json
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+
+from benchmarks.printing import add_publish_option, print_rows, publish
+from likewise import Constraints, GuidedClustering
+from likewise.files.row_file import write_npy_header
+
+N_FEATURES, N_BIG = 32, 8
+SMALL = (0.03, 0.015, 0.01, 0.005)  # shares of the rows
+SHARES = np.array([*[(1 - sum(SMALL)) / N_BIG] * N_BIG, *SMALL])
+N_GROUPS = len(SHARES)
+SPREAD = 1.6  # of the centers, with clouds of width 1
+BLOCK = 100_000
+N_FIRST = 20_000  # rows that answers are about
+SIZES, SMALLEST = (100_000, 1_000_000, 10_000_000), (12_000, 24_000)
+KINDS = ("clicks", "triples")
+N_LEARNED = 10_000  # as in GuidedClustering
+
+
+def cloud_blocks(n_rows):
+    """Blocks of rows (b, 32) in float32 and of their clouds (b,)."""
+    centers = np.random.RandomState(0).normal(scale=SPREAD, size=(N_GROUPS, N_FEATURES))
+    ends = np.cumsum(SHARES)
+    for start in range(0, n_rows, BLOCK):
+        rng = np.random.default_rng([0, start])
+        n_block = min(BLOCK, n_rows - start)
+        y = np.searchsorted(ends, rng.random(n_block)).clip(max=N_GROUPS - 1)
+        X = rng.standard_normal((n_block, N_FEATURES), dtype=np.float32)
+        yield X + centers[y].astype(np.float32), y.astype(np.int8)
+
+
+def write_rows(folder, n_rows):
+    """rows-N.npy, written block by block, and clouds-N.npy."""
+    clouds = []
+    with open(folder / f"rows-{n_rows}.npy", "wb") as file:
+        write_npy_header(file, (n_rows, N_FEATURES), np.dtype(np.float32))
+        for X, y in cloud_blocks(n_rows):
+            file.write(X.data)
+            clouds.append(y)
+    np.save(folder / f"clouds-{n_rows}.npy", np.concatenate(clouds))
+
+
+def answers_of(y, kind):
+    first = y[:N_FIRST].astype(np.int64)
+    if kind == "triples":
+        drawn = Constraints.from_labels(first, n_odd_one_out=200, random_state=0)
+        return drawn.with_rows(len(y))
+    known = np.concatenate([np.flatnonzero(first == group)[:5] for group in range(N_GROUPS)])
+    labels = np.full(len(first), -1)
+    labels[known] = first[known]
+    return Constraints.from_partial_labels(labels).with_rows(len(y))
+
+
+def found_share(y, labels):
+    """Rows of the small clouds that are where most of their cloud is, and most are of it."""
+    counts = np.zeros((N_GROUPS, labels.max() + 1), dtype=np.int64)
+    for start in range(0, len(y), BLOCK):
+        np.add.at(counts, (y[start : start + BLOCK], labels[start : start + BLOCK]), 1)
+    own = counts.argmax(axis=0)  # the cloud that most rows of a cluster are of
+    small = range(N_BIG, N_GROUPS)
+    found = sum(counts[group][own == group].max(initial=0) for group in small)
+    return found / counts[N_BIG:].sum()
+
+
+def job(n_rows, kind, folder, device):
+    """One fit from a file: seconds, ARI and the peak memory."""
+    folder = Path(folder)
+    path = folder / f"rows-{n_rows}.npy"
+    y = np.load(folder / f"clouds-{n_rows}.npy")
+    model = GuidedClustering(N_GROUPS, random_state=0, device=device)
+    few = np.load(path, mmap_mode="r")[:N_LEARNED]
+    few_answers = answers_of(y[:N_LEARNED], kind)
+    spent = []
+    for rows, answers in ((np.array(few), few_answers), (path, answers_of(y, kind))):
+        began = time.process_time(), time.perf_counter()
+        model.fit(rows, constraints=answers)
+        spent.append((time.process_time() - began[0], time.perf_counter() - began[1]))
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    found = {
+        "rows": n_rows,
+        "answers": kind,
+        "device": device or "",
+        "learn_cpu": spent[0][0],
+        "learn_wall": spent[0][1],
+        "cpu": spent[1][0],
+        "wall": spent[1][1],
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit,
+        "labels": len(model.labels_),
+    }
+    found["ari"] = adjusted_rand_score(y, model.labels_)
+    found["small"] = found_share(y, model.labels_)
+    if device is not None:
+        found["copied"] = copy_rate(device)
+    return found
+
+
+def copy_rate(device):
+    """Bytes a second of plain copies of a block to the device, the best of five."""
+    import torch
+
+    block = np.zeros((2**20, N_FEATURES), dtype=np.float32)
+    best = np.inf
+    for _ in range(5):
+        began = time.perf_counter()
+        torch.as_tensor(block).to(device)
+        if device == "cuda":
+            torch.cuda.synchronize()
+        best = min(best, time.perf_counter() - began)
+    return block.nbytes / best
+
+
+def fresh(settings):
+    command = [sys.executable, "-m", "benchmarks.many_rows", "--job", json.dumps(settings)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout)
+
+
+def measure(options, folder):
+    """Every run, from the file of results where it stands there."""
+    kept = Path(options.results) if options.results else folder / "results.jsonl"
+    lines = kept.read_text().splitlines() if kept.exists() else []
+    done = {(run["rows"], run["answers"], run["device"]): run for run in map(json.loads, lines)}
+    for n_rows in options.rows:
+        for kind in options.answers:
+            key = n_rows, kind, options.device or ""
+            if key not in done:
+                if not (folder / f"clouds-{n_rows}.npy").exists():
+                    write_rows(folder, n_rows)
+                settings = {"n_rows": n_rows, "kind": kind, "device": options.device}
+                settings["folder"] = str(folder)
+                done[key] = job(**settings) if options.smallest else fresh(settings)
+                with open(kept, "a") as file:
+                    file.write(json.dumps(done[key]) + "\n")
+            yield done[key]
+        for name in ("rows", "clouds"):
+            (folder / f"{name}-{n_rows}.npy").unlink(missing_ok=True)
+
+
+def table(options, folder):
+    columns = [
+        "answers",
+        "rows",
+        "learn: CPU s",
+        "all: CPU s",
+        "wall s",
+        "us a row beyond learning",
+    ]
+    columns += ["peak MB", "ARI", "small groups found"]
+    yield (*columns, *(["share of the copy rate"] if options.device else []))
+    spent = {kind: [] for kind in options.answers}
+    for run in measure(options, folder):
+        beyond = max(run["cpu"] - run["learn_cpu"], 1e-3)
+        spent[run["answers"]].append((run["rows"], beyond))
+        moved = run["rows"] * N_FEATURES * 4 / max(run["wall"] - run["learn_wall"], 1e-3)
+        yield (
+            *(run["answers"], f"{run['rows']:,}", f"{run['learn_cpu']:.1f}", f"{run['cpu']:.1f}"),
+            *(f"{run['wall']:.1f}", f"{1e6 * beyond / run['rows']:.1f}", f"{run['peak_mb']:.0f}"),
+            *(f"{run['ari']:.3f}", f"{run['small']:.3f}"),
+            *([f"{moved / run['copied']:.1%}"] if options.device else []),
+        )
+    for kind, sizes in spent.items():
+        if len(sizes) > 1:
+            slope = np.polyfit(*np.log(np.array(sizes, dtype=float)).T, 1)[0]
+            yield (kind, f"slope {slope:.2f}", *[""] * (7 + bool(options.device)))
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.many_rows")
+    parser.add_argument("--rows", type=int, nargs="+", help=f"default: {SIZES}")
+    parser.add_argument("--answers", nargs="+", choices=KINDS, default=list(KINDS))
+    parser.add_argument("--device", help="of torch's, such as cuda")
+    parser.add_argument("--folder", help="where rows are written")
+    parser.add_argument("--results", help="a file of finished runs, to go on from")
+    parser.add_argument("--smallest", action="store_true", help="once, in seconds")
+    add_publish_option(parser)
+    parser.add_argument("--job", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.job:
+        print(json.dumps(job(**json.loads(options.job))))
+        return
+    options.rows = options.rows or (SMALLEST if options.smallest else SIZES)
+    with tempfile.TemporaryDirectory(dir=options.folder) as made:
+        found = print_rows(table(options, Path(made)))
+    if options.publish:
+        machine = f"{platform.processor() or platform.machine()}, numpy {np.__version__}"
+        name = "many-rows-gpu" if options.device else "many-rows"
+        publish("scalable", name, found, machine)
+
+
+if __name__ == "__main__":
+    main()
