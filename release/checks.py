@@ -1,5 +1,6 @@
 """The checks of a release, in order: a name each, and a function that may raise `Failed`."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -170,10 +171,11 @@ def interpreter(version: str) -> str:
     """A Python of this version, if this machine has one."""
     if f"{sys.version_info.major}.{sys.version_info.minor}" == version:
         return sys.executable
-    found = shutil.which(f"python{version}")
-    if found is None:
+    managed = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = sorted(managed.glob(f"{version}.*/bin/python")) or shutil.which(f"python{version}")
+    if not found:
         raise Skipped(f"there is no python{version} on this machine")
-    return found
+    return found if isinstance(found, str) else str(found[-1])
 
 
 def lowest(folder: Path, project: dict[str, Any]) -> str:
