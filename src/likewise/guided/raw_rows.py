@@ -4,6 +4,9 @@ Features are fitted to at most 100,000 rows, drawn at random where there are mor
 whether the table is in memory, in files or on Dask.
 """
 
+import os
+from pathlib import Path
+
 import numpy as np
 from sklearn.base import clone
 
@@ -28,7 +31,7 @@ FEATURE_ROWS = 100_000  # that features are fitted to
 
 def fit_features(features, X, seed: int = 0):
     """The transformer that turns X into numbers, fitted; None where X has numbers already."""
-    if is_blockwise(X):
+    if _comes_in_blocks(features, X):
         return _fit_to_blocks(features, X, seed)
     if not isinstance(features, str) and not isinstance(features, TableFeatures):
         return clone(features).fit(X)
@@ -42,6 +45,14 @@ def fit_features(features, X, seed: int = 0):
     if table.n_rows > FEATURE_ROWS:
         table = take_rows(table, _drawn(table.n_rows, seed))
     return clone(features).fit(table)
+
+
+def _comes_in_blocks(features, X) -> bool:
+    """Whether X is read block by block; a folder of images or texts is for its features to read."""
+    if not isinstance(X, str | os.PathLike) or isinstance(features, str | TableFeatures):
+        return is_blockwise(X)
+    is_other_folder = Path(X).is_dir() and next(Path(X).rglob("*.parquet"), None) is None
+    return is_blockwise(X) and not is_other_folder
 
 
 def _fit_to_blocks(features, X, seed: int):
@@ -59,7 +70,7 @@ def as_numbers(features, X):
     """X as the fitted features see it: an array, or blocks where rows come so or are many."""
     if features is None:
         return X
-    if is_blockwise(X):
+    if _comes_in_blocks(features, X):
         return encoded(features, table_blocks(X) if has_columns(X) else as_blocks(X))
     if not isinstance(features, TableFeatures):
         return features.transform(X)

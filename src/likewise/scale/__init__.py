@@ -5,16 +5,16 @@ from likewise.scale.blocks import Blocks, as_blocks, is_blockwise
 from likewise.scale.dask_frames import open_dask_frame
 from likewise.scale.label_pass import fingerprint_of, label_all
 from likewise.scale.learning import fit, mapped, predict, transform
-from likewise.scale.on_dask import connect
-from likewise.scale.open_rows import open_rows
-from likewise.scale.scores import kmeans_error, satisfaction_report, separation_score
-from likewise.scale.table_blocks import (
+from likewise.scale.mixed_tables import (
     encoded,
     has_columns,
     is_mixed_blocks,
     table_blocks,
     take_table,
 )
+from likewise.scale.on_dask import connect
+from likewise.scale.open_rows import open_rows
+from likewise.scale.scores import kmeans_error, satisfaction_report, separation_score
 
 __all__ = [
     "BlockKMeans",

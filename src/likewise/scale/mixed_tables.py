@@ -112,7 +112,7 @@ def encoded(features, blocks: Blocks) -> Blocks:
     >>> from likewise.features import TableFeatures
     >>> people = {"age": [30, None, 41], "plan": ["free", "gold", "free"]}
     >>> scale.encoded(TableFeatures().fit(people), scale.table_blocks(people)).take([2, 0]).shape
-    (2, 4)
+    (2, 3)
     """
     if hasattr(features, "get_feature_names_out"):
         n_features = len(features.get_feature_names_out())
