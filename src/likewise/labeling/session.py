@@ -348,7 +348,7 @@ class LabelingSession:
             Empty before people have named two groups, and once every row was looked at often.
         """
         if name not in self.machines:
-            raise ValueError(f"{name!r} is none of the machines {self.machines} of this session.")
+            raise ValueError(f"{name!r} is none of the machines {self.machines}.")
         return choose_for_machine(self._events, self._groups, name, n_questions)
 
     @property
