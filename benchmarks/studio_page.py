@@ -108,8 +108,8 @@ def main(argv=None):
     frames = print_rows(frame_table(options.points))
     if options.publish:
         made_with = f"{machine()}; one run of each; load average {load:.1f} at the start"
-        publish("studio", "key-to-paint", keys, made_with)
-        publish("studio", "map-frames", frames, made_with)
+        publish("benchmarks", "studio-keys", keys, made_with)
+        publish("benchmarks", "studio-frames", frames, made_with)
 
 
 def key_table(sizes, n_questions):
