@@ -25,8 +25,10 @@ def made(monkeypatch):
     for name, value in {"N_INIT": 2, "MIDDLE": 3, "NOISE_ANSWERS": 60, "NOISE_ROWS": 60}.items():
         monkeypatch.setattr(sklr, name, value)
     sklr.learned_space.cache_clear()
+    sklr.score_method.cache_clear()
     yield blobs
     sklr.learned_space.cache_clear()
+    sklr.score_method.cache_clear()
 
 
 @pytest.mark.parametrize("method", sklr.METHODS)
@@ -38,6 +40,17 @@ def test_every_method_scores_both_resolutions_from_mixed_answers(made, method):
     assert set(few) == set(every) == {"ARI of 2", "ARI of all"}
     assert few != every
     assert all(-0.1 < value <= 1 for value in (*few.values(), *every.values()))
+
+
+def test_without_answers_a_set_is_scored_once_per_seed(made):
+    job = {"data": sklr.SETS[1], "method": sklr.WITHOUT_ANSWERS, "seed": 0}
+    few, many = (
+        sklr.run_method(answers=kind, labelled=labelled, **job)
+        for kind, labelled in (("binary", 3), ("mixed", 7))
+    )
+    assert few == many
+    assert sklr.score_method.cache_info().misses == 1
+    assert few != sklr.run_method(answers="mixed", labelled=7, **{**job, "method": "SKLR"})
 
 
 def test_a_start_is_cut_harder_by_frobenius_and_equation_18_keeps_what_is_cut(made):
