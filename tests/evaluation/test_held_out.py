@@ -11,6 +11,7 @@ from likewise.constraints import Constraints
 from likewise.evaluation import (
     answer_credits,
     beats,
+    gain_and_error,
     held_out_accuracy,
     is_judgeable,
     mean_and_error,
@@ -175,3 +176,38 @@ def test_to_beat_is_to_be_better_by_more_than_chance():
     once = np.array([1.0, *[0.0] * 8])  # one better of nine: its mean is its standard error
     assert not beats(once, zeros, np.ones(9))
     assert beats(once, zeros, np.array([9.0, *[1.0] * 8]))
+
+
+def test_the_error_of_pairs_is_that_of_two_samples_by_hand():
+    answers = Constraints(
+        6, must_link=[(0, 1), (2, 3)], cannot_link=[(0, 2), (0, 3), (1, 2)], closer=[(0, 1, 2)]
+    )
+    gains = np.zeros(6)
+    gains[answers.positions("must_link")] = [0.0, 1.0]  # variance of the mean 1/4
+    gains[answers.positions("cannot_link")] = [0.5, 0.5, 0.5]  # none
+    gains[answers.positions("closer")] = [1.0]  # one answer, none
+    gain, error = gain_and_error(gains, answers)
+    assert_allclose(gain, (5 * 0.5 + 1) / 6)
+    assert_allclose(error, 5 / 6 * 0.5)
+
+
+def test_the_error_of_triples_is_that_of_one_sample():
+    answers = Constraints(3, odd_one_out=[(0, 1, 2), (0, 2, 1), (1, 2, 0)], undecided=[(0, 1, 2)])
+    gains = np.array([1.0, 0.0, 0.5, np.nan])
+    assert_allclose(gain_and_error(gains, answers), mean_and_error(gains[:3], np.ones(3)))
+
+
+def test_the_error_of_the_area_is_how_much_it_scatters():
+    rng, found = np.random.default_rng(0), []
+    for _ in range(300):
+        lengths = np.concatenate([rng.normal(0, 1, 12), rng.normal(1, 1, 108)])  # few must-links
+        pairs = np.arange(240).reshape(120, 2)
+        Z = np.zeros((240, 1))
+        Z[1::2, 0] = np.exp(lengths)
+        answers = Constraints(240, must_link=pairs[:12], cannot_link=pairs[12:])
+        credits = answer_credits(Z, answers)
+        one_sample = mean_and_error(credits, np.ones(120))[1]
+        found.append([*gain_and_error(credits - 0.5, answers), one_sample])
+    gains, errors, one_sample = np.transpose(found)
+    assert_allclose(errors.mean(), gains.std(), rtol=0.1)
+    assert one_sample.mean() < 0.5 * gains.std()

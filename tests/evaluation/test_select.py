@@ -6,10 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from likewise.constraints import Constraints
+from likewise.constraints import Constraints, Split
 from likewise.evaluation import (
     ahead_of_first,
     answer_credits,
+    first_unless_ahead,
+    gain_and_error,
     highest_mean,
     hold_out,
     select,
@@ -131,6 +133,25 @@ def test_the_first_is_kept_unless_a_rival_is_ahead_by_its_number_of_errors():
     assert ahead_of_first([3.8, 3.8])(np.array([first, rival, better]), weights) == 2
     assert ahead_of_first([3.8, 9.0])(np.array([first, rival, better]), weights) == 1
     assert ahead_of_first([])(np.array([first]), weights) == 0
+
+
+def test_ranked_pairs_need_more_than_their_many_cannot_links_say():
+    y = np.repeat(np.arange(10), 6)
+    answers = Constraints.from_labels(y, n_pairs=300, random_state=0)
+    is_must = np.isin(np.arange(300), answers.positions("must_link"))
+    gains = np.where(is_must, np.arange(300) % 2, 0.5)  # must-links disagree, cannot-links do not
+
+    def trial(candidate, fit_part, held_out):
+        return candidate * gains
+
+    nothing = answers.subset(np.zeros(300, dtype=bool))
+    splits = [Split(nothing, answers, np.arange(300), 0)]
+    found = select([0.0, 1.0], trial, answers, splits=splits)
+    gain, error = gain_and_error(gains, answers)
+    assert first_unless_ahead(found, answers, 0.99 * gain / error) == 1
+    assert first_unless_ahead(found, answers, 1.01 * gain / error) == 0
+    few = answers.subset(np.arange(300) < 10)
+    assert first_unless_ahead(select([0.0, 1.0], trial, few), few, 0.0) == 0  # none was tried
 
 
 def test_the_highest_mean_goes_by_weight():

@@ -95,7 +95,7 @@ def test_codes_are_learned_where_none_are_given_and_again_where_they_are_not_fit
     model = guide(unfitted).fit(X[:80], constraints=answers)
     assert model.features_ is not unfitted
     assert model.features_.flips_
-    monkeypatch.setattr("likewise.deep.fit_settings.contrast_epochs", lambda n: 1)
+    monkeypatch.setattr("likewise.deep.fit_settings.contrast_epochs", lambda *_: 1)
     model = guide("auto").fit(X[:80], constraints=answers)
     assert model.features_.image_shape == SHAPE
     assert model.features_.widths_ == (16, 32, 64)

@@ -39,13 +39,14 @@ from likewise.deep.self_supervision import (
 )
 from likewise.deep.starts import start_clusters
 from likewise.deep.training import matmul_precision
-from likewise.evaluation import ahead_of_first, answer_credits, select
+from likewise.evaluation import answer_credits, first_unless_ahead, select
 from likewise.maps import Map
 from likewise.progress import track
 
 TRIAL_SHARE = 0.25  # of the epochs, for a choice
 LEARNED_SHARE = 0.75  # of the answers; the others judge
 N_ERRORS = 1.0  # by which another plan must be ahead of the first
+FLIP_ERRORS = 2.0  # by which mirrored views must be ahead: they cost much where they are wrong
 CLOSE = 0.1  # entropies whose plans do the same
 
 
@@ -202,11 +203,10 @@ def choose_flips(state: CodeState, rows, answers: Constraints, settings: CodeSet
 
     if settings.image_shape is None or not settings.epochs:
         return False
-    rule = ahead_of_first([N_ERRORS])
-    chosen = select([False, True], trial, answers, rule=rule, splits=[split], what="trying views")
-    if chosen.chosen is None:
+    selected = select([False, True], trial, answers, splits=[split], what="trying views")
+    if not tried:
         return False
-    flips = bool(chosen.chosen)
+    flips = bool(first_unless_ahead(selected, answers, FLIP_ERRORS))
     state.network, state.optimizer = tried[flips].network, tried[flips].optimizer
     state.generator, state.epoch = tried[flips].generator, tried[flips].epoch
     state.objective = tried[flips].objective
@@ -247,10 +247,9 @@ def choose(
 
     seed = int(torch.randint(2**31, (), generator=state.generator))
     split = answers.split(LEARNED_SHARE, random_state=seed)
-    rule = ahead_of_first([N_ERRORS] * (len(differ) - 1))
     tried = [candidates[i] for i in differ]
-    chosen = select(tried, trial, answers, rule=rule, splits=[split], what="trying plans").chosen
-    return differ[chosen or 0]
+    selected = select(tried, trial, answers, splits=[split], what="trying plans")
+    return differ[first_unless_ahead(selected, answers, N_ERRORS)]
 
 
 def begin_clustering(

@@ -10,7 +10,8 @@ from likewise.deep.training_plan import PLANS, TrainingPlan, check_drop_share
 
 EPOCHS = {"short": 30, "layer-wise": 500, "none": 0}  # of pretraining, where the plan has None
 STEPS, BATCHES = 100, (64, 512)  # of an epoch, and the rows of a step, where the plan has None
-CONTRAST_EPOCHS, CONTRAST_STEPS = 20, 200  # at least so many of both
+CONTRAST_EPOCHS = {"small": 20, "medium": 30}  # by the size of the network that fits the rows
+CONTRAST_STEPS = 200  # at least
 CONTRAST_PARTS, CONTRAST_BATCHES = 8, (64, 1024)  # of an epoch, and the rows of a step
 LIKELIHOOD_PARTS = 16  # of an epoch
 AUTOENCODER = (500, 500, 2000, 10)
@@ -66,7 +67,7 @@ def read_code_settings(model, n_samples: int, n_features: int) -> CodeSettings:
     return CodeSettings(
         check_encoder(model.encoder, "likelihood", image_shape, n_samples * n_features),
         image_shape,
-        contrast_epochs(n_samples) if model.epochs is None else int(model.epochs),
+        contrast_epochs(n_samples, n_features) if model.epochs is None else int(model.epochs),
         contrast_batch(n_samples),
         None if model.flips == "auto" else bool(model.flips),
     )
@@ -79,9 +80,14 @@ def contrast_batch(n_samples: int) -> int:
     return int(np.clip(n_samples // CONTRAST_PARTS, *CONTRAST_BATCHES))
 
 
-def contrast_epochs(n_samples: int) -> int:
+def contrast_epochs(n_samples: int, n_features: int) -> int:
     n_steps = max(1, round(n_samples / contrast_batch(n_samples)))
-    return max(CONTRAST_EPOCHS, CONTRAST_STEPS // n_steps)
+    return max(CONTRAST_EPOCHS[size_for(n_samples * n_features)], CONTRAST_STEPS // n_steps)
+
+
+def size_for(n_values: int) -> str:
+    """Of a network, by the values of all rows together."""
+    return "small" if n_values <= FEW_VALUES else "medium"
 
 
 def check_image_shape(image_shape, n_features: int) -> tuple[int, int, int] | None:
@@ -119,7 +125,7 @@ def check_encoder(encoder, loss: str, image_shape, n_values: int) -> tuple[int, 
             )
         return AUTOENCODER
     if encoder == "auto":
-        encoder = "small" if n_values <= FEW_VALUES else "medium"
+        encoder = size_for(n_values)
     return (SIZES_OF_ROWS if image_shape is None else SIZES_OF_IMAGES)[encoder]
 
 
@@ -148,7 +154,7 @@ def read_settings(model, plan: TrainingPlan, n_samples: int, n_features: int) ->
     is_likelihood = plan.loss == "likelihood"
     if epochs is None:
         by_contrast = plan.pretraining == "contrastive"
-        epochs = contrast_epochs(n_samples) if by_contrast else EPOCHS[plan.pretraining]
+        epochs = contrast_epochs(n_samples, n_features) if by_contrast else EPOCHS[plan.pretraining]
     if batch_size is None:
         parts = LIKELIHOOD_PARTS if is_likelihood else STEPS
         batch_size = np.clip(n_samples // parts, *BATCHES)

@@ -35,7 +35,7 @@ from likewise.deep.self_supervision import (
 from likewise.deep.steps import adam, make_step, one_cycle, set_rate
 from likewise.evaluation import held_out_accuracy
 
-N_ANSWERS = 512  # in a step, at most as many as rows
+N_ANSWERS = 256  # in a step, at most as many as rows
 LEAST_SHARE = 1 / 8  # of a kind in a step: few must-links are seen often
 SURE = 0.9  # membership above which a weak view labels the strong one
 RAMP = 0.3  # share of the steps over which pseudo-labels come in, and first labels go

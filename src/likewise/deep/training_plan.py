@@ -191,7 +191,7 @@ PLANS: Mapping[str, TrainingPlan] = MappingProxyType(
         "angular": TrainingPlan(),
         "student": TrainingPlan(loss="student", answers_apart=False),
         "likelihood": TrainingPlan(
-            loss="likelihood", pretraining="contrastive", size_weight=0.2, max_epochs=15, tol=0.0
+            loss="likelihood", pretraining="contrastive", size_weight=0.2, max_epochs=20, tol=0.0
         ),
         "zhang2021": ZHANG2021,
         "randel2021": replace(ZHANG2021, drop_share=0.7),

@@ -12,6 +12,7 @@ Pairs need no threshold this way, so spaces of any scale compare: the mean credi
 and that of the cannot-links, is the area under the ROC curve that separates them by distance. It
 takes both kinds: must-links alone, or cannot-links alone, cannot be judged. Guessing earns 1/3 on
 odd ones out and 1/2 on everything else. The accuracy is the mean credit by weight.
+Reference: delong1988 for the standard error of the area.
 """
 
 import numpy as np
@@ -114,6 +115,28 @@ def mean_and_error(credits: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray
     sq_gaps = (credits - means[..., None]) ** 2
     variances = np.average(sq_gaps, axis=-1, weights=weights)
     return means, np.sqrt(variances / max(len(weights) - 1, 1))
+
+
+def gain_and_error(gains: np.ndarray, constraints: Constraints) -> tuple[float, float]:
+    """Mean gain in credit of the answers that were judged, by weight, and its standard error.
+
+    A credit of a pair is a share of the pairs of the other kind, so credits of pairs are not
+    independent: the few must-links stand in those of all cannot-links. The two kinds are two
+    samples, and the variance of the area under the curve is the sum of theirs (delong1988). As one
+    sample of all pairs, a tenth of them must-links, its error would come out a third as large.
+    """
+    judged = is_judgeable(constraints)
+    weights = np.where(judged, constraints.weights, 0.0)
+    musts, cannots = constraints.positions("must_link"), constraints.positions("cannot_link")
+    is_pair = np.isin(np.arange(constraints.n_answers), np.concatenate([musts, cannots]))
+    pairs, variance = float(weights[is_pair].sum()), 0.0
+    others = np.flatnonzero(judged & ~is_pair)
+    samples = [(at[judged[at]], pairs) for at in (musts, cannots)]
+    for at, weight in [*samples, (others, float(weights[others].sum()))]:
+        if len(at):
+            error = mean_and_error(gains[at], weights[at])[1]
+            variance += (weight / weights.sum()) ** 2 * float(error) ** 2
+    return weighted_mean(np.where(judged, gains, np.nan), weights), variance**0.5
 
 
 def is_judgeable(constraints: Constraints) -> np.ndarray:

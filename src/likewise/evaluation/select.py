@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from likewise.constraints import Constraints, Split
-from likewise.evaluation.held_out import is_judgeable, mean_and_error
+from likewise.evaluation.held_out import gain_and_error, is_judgeable, mean_and_error
 from likewise.progress import track
 
 MIN_HELD_OUT = 20  # usable held-out answers, all folds together
@@ -109,6 +109,9 @@ def highest_mean(credits: np.ndarray, weights: np.ndarray) -> int:
 def ahead_of_first(n_errors: Sequence[float]) -> Rule:
     """A rule: the best of those ahead of the first by so many standard errors, else the first.
 
+    For credits of triples, or for hits; pairs that are ranked among each other have larger errors
+    (`first_unless_ahead`).
+
     Parameters
     ----------
     n_errors : sequence of float
@@ -121,6 +124,17 @@ def ahead_of_first(n_errors: Sequence[float]) -> Rule:
         return 1 + int(np.argmax(gains)) if gains.max(initial=0.0) > 0 else 0
 
     return rule
+
+
+def first_unless_ahead(selected: Selected, constraints: Constraints, n_errors: float) -> int:
+    """The best of those ahead of the first by so many standard errors of ranked pairs, or 0."""
+    if selected.chosen is None:
+        return 0
+    judged = constraints.subset(selected.is_judged)
+    credits = selected.credits[:, selected.is_judged]
+    found = [gain_and_error(rival - credits[0], judged) for rival in credits]
+    gains = [gain if gain > n_errors * error else 0.0 for gain, error in found]
+    return int(np.argmax(gains))
 
 
 def select(

@@ -22,9 +22,9 @@ from likewise.constraints import Constraints, Split, check_constraints
 from likewise.deep import DeepConstrainedClustering, SelfSupervisedCodes, TrainingPlan
 from likewise.evaluation import (
     Selected,
-    ahead_of_first,
     answer_credits,
     can_judge,
+    first_unless_ahead,
     percent,
     satisfaction_score,
     satisfied_answers,
@@ -153,15 +153,14 @@ def try_network(
             WAYS,
             trial,
             judged,
-            rule=ahead_of_first([N_ERRORS]),
             splits=[split],
             what="trying a network",
         )
-    return Tried(selected.chosen == 0, explain(selected))
+    chosen = first_unless_ahead(selected, judged, N_ERRORS)
+    return Tried(chosen == 0, explain(selected, chosen))
 
 
-def explain(selected: Selected) -> str:
-    chosen = int(selected.chosen or 0)
+def explain(selected: Selected, chosen: int) -> str:
     n_judged = int(selected.is_judged.sum())
     scores = [percent(score) for score in selected.scores]
     return (
