@@ -16,7 +16,6 @@ from sklearn.preprocessing import StandardScaler
 
 from experiments.figures import draw_curves
 from experiments.runs import Table
-from experiments.together import TABLES as TOGETHER
 from likewise.constraints import Constraints
 from likewise.datasets import constraints_of, fetch, thin_by_class
 from likewise.evaluation import held_out_accuracy
@@ -24,7 +23,6 @@ from likewise.guided import GuidedClustering
 from likewise.kernel_learning import SKLR, ChoiceKernel
 
 THINGS, FEATURES = "triplets_things_odd_one_out", "things_features"
-NORMS = "things_norms"
 ZAPPOS = "triplets_zappos_shoes85"
 TEST_HASHES = {  # of the answers held out, in the order of the file
     THINGS: "7420d4f5c0c14d55",
@@ -76,30 +74,6 @@ def run_default(*, method: str, seed: int) -> dict[str, float]:
         "accuracy": held_out_accuracy(model.transform(X), test),
         "softmax": float(isinstance(model.learner_, ChoiceKernel)),
     }
-
-
-def run_views(*, answers: str, seed: int) -> dict[str, float]:
-    """The same choices predicted from pictures, words, categories and ratings, joined."""
-    X, widths = things_views()
-    told, test = split_of(THINGS)
-    space = ChoiceKernel(views=widths, random_state=seed)
-    space.fit(X, constraints=draw(told, answers, seed))
-    names = ("pictures", "words", "categories", "ratings")
-    weights = dict(zip(names, space.view_weights_.tolist()))
-    return judge(space, X, test) | {"sharpness": space.sharpness_} | weights
-
-
-def things_views() -> tuple[np.ndarray, list[int]]:
-    """Four tables of the objects side by side, and their widths; missing ratings are the mean."""
-    extras = fetch_once(FEATURES).extras
-    ratings = np.asarray(fetch_once(NORMS).X, dtype=np.float64)
-    ratings = np.where(np.isnan(ratings), np.nanmean(ratings, axis=0), ratings)
-    tables = [
-        np.asarray(extras[name], dtype=np.float64)
-        for name in ("X_clip_vit_b32", "X_word2vec", "category_matrix")
-    ]
-    tables.append(StandardScaler().fit_transform(ratings))
-    return np.hstack(tables), [table.shape[1] for table in tables]
 
 
 def run_ceiling(*, answers: str, seed: int) -> dict[str, float]:
@@ -349,20 +323,6 @@ TABLES = (
         data=lambda: (THINGS, FEATURES),
     ),
     Table(
-        "views",
-        "The same from four tables of the objects joined: pictures (CLIP), words (word2vec), "
-        "categories and ratings",
-        cells=lambda: [{"answers": size} for size in ("200", "2000", "20000", "all")],
-        run=run_views,
-        rows=(),
-        columns="answers",
-        measures=(
-            *("accuracy", "log-loss", "C", "sharpness", "gap"),
-            *("pictures", "words", "categories", "ratings"),
-        ),
-        data=lambda: (THINGS, FEATURES, NORMS),
-    ),
-    Table(
         "ceiling",
         "440 hard questions asked of about 200 people each: the majority's share is the best "
         "anyone can predict, the entropy of the votes the least log-loss",
@@ -453,5 +413,4 @@ TABLES = (
         data=lambda: LOSS_SETS,
         draw=partial(draw_curves, x="noise", line="loss", down="data", across=[("", {}, "ARI")]),
     ),
-    *TOGETHER,
 )

@@ -34,6 +34,7 @@ PAPERS = (
     "asking",
     "npk",
     "people",
+    "together",
     "duals",
     "ssc",
     "scalable",

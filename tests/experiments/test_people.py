@@ -155,8 +155,7 @@ def test_trusting_finds_slips_and_not_trusting_finds_none(made):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_every_table_is_made_and_read_again(made, tmp_path, monkeypatch):
-    others = ("views", "panel", "machine")  # test_together.py
-    tables = [table for table in find_tables("people")["people"] if table.name not in others]
+    tables = find_tables("people")["people"]
     monkeypatch.setattr("experiments.runs.provenance", lambda table, skip=(): "made")
     monkeypatch.setattr(people, "PANELS", {"lazy": people.PANELS["lazy"]})
     monkeypatch.setattr(people, "MARGINS", ("hard",))

@@ -19,7 +19,22 @@ def test_a_machine_is_compared_with_the_better_alone(blobs, monkeypatch):
     monkeypatch.setattr(together, "draw_rows", lambda data, seed: blobs)
     monkeypatch.setattr(together, "BUDGET", {"machine": 60, "person": 9})
     found = together.run_machine(data="blobs", machine="confuses two classes", seed=0)
-    assert found["gain"] == found["both"] - max(found["person"], found["machine"])
+    assert found["better"] == max(found["person alone"], found["machine alone"])
+    assert found["gain"] == found["both"] - found["better"]
+    assert 0.4 < found["machine alone"] < 0.8  # of three classes it tells two
+
+
+def test_more_looks_at_a_row_are_right_more_often(blobs):
+    y = blobs[1]
+    shares = [np.mean(together.majority_of_looks(y, 0.25, n, 0) == y) for n in (120, 1200)]
+    assert 0.65 < shares[0] < 0.85
+    assert shares[1] > 0.95
+    assert (together.majority_of_looks(y, 0.0, 50, 0) == y).all()
+
+
+def test_no_measure_has_the_name_of_a_setting():
+    for table in together.TABLES:
+        assert not {*table.cells()[0]} & {*table.measures}
 
 
 def test_somebody_who_guesses_is_wrong_about_as_often_as_that(blobs):
@@ -44,9 +59,9 @@ def test_four_tables_are_joined(monkeypatch):
     ratings[0, 0] = np.nan
     made = {
         people.FEATURES: SimpleNamespace(extras=extras),
-        people.NORMS: SimpleNamespace(X=ratings),
+        together.NORMS: SimpleNamespace(X=ratings),
     }
-    monkeypatch.setattr(people, "fetch_once", made.__getitem__)
-    X, widths = people.things_views()
+    monkeypatch.setattr(together, "fetch_once", made.__getitem__)
+    X, widths = together.things_views()
     assert (X.shape, widths) == ((9, 14), [5, 4, 3, 2])
     assert np.isfinite(X).all()
