@@ -3,6 +3,8 @@
 import asyncio
 import os
 import signal
+import subprocess
+from functools import partial
 
 import numpy as np
 import pytest
@@ -85,3 +87,49 @@ def test_a_learner_that_is_killed_is_started_again_with_all_events(answered, mon
         return snapshot
 
     assert adjusted_rand_score(answered.labels, asyncio.run(live()).labels) == 1
+
+
+def said_by(settings):
+    """What a link says of a learner with these settings, until it gives up."""
+
+    async def live():
+        link = LearnerLink(list, lambda snapshot: None, on_trouble=said.append)
+        await asyncio.wait_for(link.run(settings), 100)
+
+    said: list[str] = []
+    asyncio.run(live())
+    return said
+
+
+def test_a_learner_that_fails_says_why(monkeypatch):
+    monkeypatch.setattr("likewise.studio.learner_link.PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("likewise.studio.learner_link.MOST_STARTS", 1)
+    (line,) = said_by({"X": np.full((3, 2), np.nan)})
+    assert line.startswith("Learning failed 1 times in a row (")
+    assert "NaN" in line
+    assert "answers are saved" in line
+
+
+def test_a_learner_that_keeps_dying_is_tried_five_times(monkeypatch):
+    monkeypatch.setattr("likewise.studio.learner_link.PAUSE_SECONDS", 0.0)
+    ends_at_once = partial(subprocess.Popen, ["true"])
+    monkeypatch.setattr(
+        "likewise.studio.learner_link.start_learner",
+        lambda: ends_at_once(stdin=subprocess.PIPE, stdout=subprocess.PIPE),
+    )
+    said = said_by(LabelingSession(X).settings)
+    assert said[:-1] == ["Learning failed; it is tried again."] * 4
+    assert said[-1].startswith("Learning failed 5 times in a row.")
+
+
+def test_a_model_that_cannot_be_fitted_is_said_with_the_clusters(answered, monkeypatch):
+    learner = Learner(LabelingSession(X))
+    learner.take(list(answered.events))
+    with monkeypatch.context() as broken:
+        broken.setattr(LabelingSession, "fit_model", lambda session: 1 / 0)
+        learner.try_to_fit()
+    snapshot = learner.snapshot()
+    assert snapshot.trouble.startswith("The model could not be fitted (ZeroDivisionError: division")
+    assert adjusted_rand_score(answered.labels, snapshot.labels) == 1
+    learner.try_to_fit()
+    assert learner.snapshot().trouble == ""

@@ -4,6 +4,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from likewise.labeling import EventLog, LabelingSession, RowNames
+from likewise.studio import StudioSettings
 from likewise.studio.visitors import Visitor
 from tests.studio.conftest import N_ROWS, X, Y, answer, ask, enter, send
 
@@ -211,3 +212,30 @@ def test_what_happens_is_heard_by_those_it_concerns(client):
     turns = [content["turn"] for content in lists]
     assert turns == sorted(set(turns))
     portal.call(studio.forget, bob)
+
+
+def test_what_is_wrong_with_questions_is_said_until_it_is_right(open_studio, monkeypatch, capsys):
+    with open_studio() as browser:
+        enter(browser)
+        with monkeypatch.context() as broken:
+            broken.setattr(LabelingSession, "propose", lambda *_, **__: 1 / 0)
+            reply = browser.get("/api/question").json()
+        (line,) = reply["progress"]["troubles"]
+        assert line.startswith("No question could be chosen (ZeroDivisionError: division by zero).")
+        assert reply["questions"] == []
+        assert capsys.readouterr().err.count(line) == 1
+        reply = browser.get("/api/question").json()
+        assert reply["questions"]
+        assert reply["progress"]["troubles"] == []
+
+
+def test_files_that_cannot_be_written_are_said(open_studio, tmp_path, capsys):
+    (tmp_path / "taken").write_text("a file, not a folder")
+    settings = StudioSettings(learns=False, folder=tmp_path / "taken")
+    with open_studio(settings=settings) as browser:
+        enter(browser)
+        answer(browser, "e1", ask(browser)[0])
+        while not (lines := browser.get("/api/question").json()["progress"]["troubles"]):
+            pass
+    assert "could not be written (" in lines[0]
+    assert lines[0] in capsys.readouterr().err

@@ -487,6 +487,11 @@ class LabelingSession:
         """How far the session has come."""
         return progress_of(self._events, self._groups, self.kinds)
 
+    @property
+    def log_identity(self) -> str:
+        """What tells the log of this session from every other one; empty without a log."""
+        return "" if self._log is None else self._log.identity
+
     def close(self) -> None:
         """Close the log, if there is one; nothing is lost without it."""
         if self._log is not None:

@@ -11,7 +11,9 @@ import contextlib
 import os
 import queue
 import signal
+import sys
 import threading
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -38,6 +40,7 @@ from likewise.studio.leaving import MODEL, REPORT, Saved, SaveRequest
 from likewise.studio.row_gallery import TILE
 from likewise.studio.snapshot import (
     ClusterCard,
+    Failed,
     Snapshot,
     borderline_of,
     cluster_names,
@@ -45,6 +48,7 @@ from likewise.studio.snapshot import (
     stable_numbers,
     typical_of,
 )
+from likewise.studio.troubles import error_line
 
 MOST_ROWS_FITTED = 50_000  # with more, a model is fitted only when somebody asks for it
 REFIT_GROWTH = 1.3  # times as many answers as at the last fit
@@ -92,6 +96,7 @@ class Learner:
         self._title, self._folder = title, folder
         self._fitted: tuple[int, GuidedClustering, Constraints] | None = None  # after n events
         self.version = self.layout = self.n_fitted = 0
+        self.trouble = ""  # what went wrong with the last model
         self._labels: np.ndarray | None = None
         self._places: np.ndarray | None = None
         self._described: tuple[np.ndarray, list[tuple[str, ...]]] | None = None  # labels, words
@@ -135,6 +140,7 @@ class Learner:
             self.n_fitted,
             tuple((d.event.id, d.chance, d.flipped) for d in self._doubted()),
             self._conflicts(),
+            self.trouble,
         )
 
     def _doubted(self) -> list[DoubtedAnswer]:
@@ -164,6 +170,15 @@ class Learner:
             and n_answers >= LEAST_ANSWERS
             and n_answers >= REFIT_GROWTH * self._n_answers_fitted
         )
+
+    def try_to_fit(self) -> None:
+        """The same, but what goes wrong is kept for the next snapshot."""
+        try:
+            self.fit()
+            self.trouble = ""
+        except Exception as error:
+            traceback.print_exc(file=sys.stderr)
+            self.trouble = f"The model could not be fitted ({error_line(error)})."
 
     def fit(self) -> None:
         """Fit a model to all answers, and lay the rows out in its space."""
@@ -263,11 +278,17 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     messages_in, messages_out = message_pipes()
-    session = LabelingSession(**received_settings(receive(messages_in)))
-    learner = Learner(session, **receive(messages_in))
-    waiting: queue.Queue = queue.Queue()
-    threading.Thread(target=_read_all, args=(messages_in, waiting), daemon=True).start()
-    _learn(learner, waiting, messages_out)
+    try:
+        session = LabelingSession(**received_settings(receive(messages_in)))
+        learner = Learner(session, **receive(messages_in))
+        waiting: queue.Queue = queue.Queue()
+        threading.Thread(target=_read_all, args=(messages_in, waiting), daemon=True).start()
+        _learn(learner, waiting, messages_out)
+    except (EOFError, BrokenPipeError):
+        return  # the parent is gone
+    except Exception as error:
+        send(Failed(error_line(error), is_last=True), messages_out)
+        raise
 
 
 def _read_all(file: IO[bytes], waiting: queue.Queue) -> None:
@@ -285,8 +306,8 @@ def _learn(learner: Learner, waiting: queue.Queue, messages_out: IO[bytes]) -> N
             message = waiting.get(timeout=IDLE_SECONDS if learner.wants_fit else None)
         except queue.Empty:
             send("fitting", messages_out)
-            learner.fit()
-            send(learner.snapshot(), messages_out)
+            learner.try_to_fit()
+            send(_snapshot(learner), messages_out)
             learner.autosave()
             continue
         requests = []
@@ -301,10 +322,18 @@ def _learn(learner: Learner, waiting: queue.Queue, messages_out: IO[bytes]) -> N
                 break
         if message is None:
             return
-        send(learner.snapshot(), messages_out)
+        send(_snapshot(learner), messages_out)
         for request in requests:
             send(_save(learner, request), messages_out)
-            send(learner.snapshot(), messages_out)
+            send(_snapshot(learner), messages_out)
+
+
+def _snapshot(learner: Learner) -> Snapshot | Failed:
+    try:
+        return learner.snapshot()
+    except Exception as error:  # after the next answer it may go better
+        traceback.print_exc(file=sys.stderr)
+        return Failed(error_line(error), is_last=False)
 
 
 def _save(learner: Learner, request: SaveRequest) -> Saved:
@@ -312,4 +341,7 @@ def _save(learner: Learner, request: SaveRequest) -> Saved:
         learner.save(Path(request.folder))
     except (OSError, ValueError) as error:
         return Saved(request.number, str(error))
+    except Exception as error:
+        traceback.print_exc(file=sys.stderr)
+        return Saved(request.number, error_line(error))
     return Saved(request.number, "")

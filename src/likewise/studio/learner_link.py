@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import subprocess
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,10 +14,12 @@ from typing import Any
 from likewise.labeling import Event
 from likewise.studio.child_process import receive, send, start_learner, stop_process
 from likewise.studio.leaving import Saved, SaveRequest
-from likewise.studio.snapshot import Snapshot
+from likewise.studio.snapshot import Failed, Snapshot
+from likewise.studio.troubles import error_line
 
-MOST_STARTS = 5  # of a learner that keeps dying before it has learned anything
+MOST_STARTS = 5  # of a learner that keeps dying
 GATHER_SECONDS = 0.05  # that events are gathered before they are sent
+LONG_LIFE = 60.0  # seconds after which a death is not counted with the ones before
 PAUSE_SECONDS = 1.0  # before it is started again
 
 
@@ -31,6 +34,8 @@ class LearnerLink:
         Called on the loop with every snapshot.
     describing : dict, default=None
         Further settings of a `Learner`: texts and names of columns.
+    on_trouble : callable, default: silent
+        Called with a line about what is wrong, and with "" when it is right again.
     """
 
     def __init__(
@@ -38,9 +43,10 @@ class LearnerLink:
         events: Callable[[], list[Event]],
         take: Callable[[Snapshot], None],
         describing: dict[str, Any] | None = None,
+        on_trouble: Callable[[str], None] = lambda line: None,
     ):
         self._describing = describing or {}
-        self._events, self._take = events, take
+        self._events, self._take, self._on_trouble = events, take, on_trouble
         self._process: subprocess.Popen | None = None
         self._n_sent = 0
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="likewise-learner")
@@ -50,7 +56,7 @@ class LearnerLink:
         self._n_requests = 0
         self.is_fitting = False
         self.n_starts = 0
-        self.error = ""
+        self._reason = ""  # why the last one ended, if it said so
 
     def wake(self) -> None:
         """There are events to send."""
@@ -65,15 +71,23 @@ class LearnerLink:
         """Keep a learner running, with the settings of a session, until this is cancelled."""
         n_failed = 0
         while n_failed < MOST_STARTS:
+            began = time.monotonic()
             had_learned = await self._run_once(settings)
-            n_failed = 0 if had_learned else n_failed + 1
+            is_healthy = had_learned and time.monotonic() - began > LONG_LIFE
+            n_failed = 0 if is_healthy else n_failed + 1
             self.is_fitting = False
+            if n_failed > 1:  # once may be an accident
+                self._on_trouble(f"Learning failed{self._reason}; it is tried again.")
             await asyncio.sleep(PAUSE_SECONDS)
-        self.error = "The clusters are no longer renewed: the learner keeps failing. Answers go on."
+        self._on_trouble(
+            f"Learning failed {n_failed} times in a row{self._reason}. Clusters and map are no "
+            "longer renewed until the studio is started again; answers are saved all the same."
+        )
 
     async def _run_once(self, settings: dict[str, Any]) -> bool:
         """One life of a learner; whether it learned anything."""
         self.n_starts += 1
+        self._reason = ""
         has_learned = False
         try:
             self._process = start_learner()
@@ -88,15 +102,21 @@ class LearnerLink:
                     self.is_fitting = message == "fitting"
                     if isinstance(message, Snapshot):
                         has_learned = True
+                        self._on_trouble(message.trouble)
                         self._take(message)
+                    elif isinstance(message, Failed):
+                        self._reason = f" ({message.error})"
+                        if not message.is_last:
+                            self._on_trouble(f"The clusters could not be renewed{self._reason}.")
                     elif isinstance(message, Saved):
                         self._answer(message)
             finally:
                 sending.cancel()
         except (EOFError, OSError):
             return has_learned
-        except Exception:  # rows that cannot be sent, say: answers go on
+        except Exception as error:  # rows that cannot be sent, say: answers go on
             traceback.print_exc(file=sys.stderr)
+            self._reason = f" ({error_line(error)})"
             return False
         finally:
             for number in list(self._saving):

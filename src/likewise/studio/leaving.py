@@ -25,6 +25,7 @@ from likewise.files.row_file import write_clusters
 from likewise.labeling import Event, EventLog, constraints_from
 from likewise.studio.snapshot import Snapshot
 from likewise.studio.study import Study, write_trials
+from likewise.studio.troubles import error_line
 
 CLUSTERS, ANSWERS, LOG = "clusters.csv", "answers.csv", "log.db"
 MODEL, REPORT = "model.likewise", "report.html"
@@ -97,13 +98,14 @@ class Autosave:
     ----------
     write : callable
         Writes everything; called in a thread.
+    on_trouble : callable, default: silent
+        Called with a line about what is wrong, and with "" when it is right again.
     """
 
-    def __init__(self, write):
-        self._write = write
+    def __init__(self, write, on_trouble: Callable[[str], None] = lambda line: None):
+        self._write, self._on_trouble = write, on_trouble
         self._wake = asyncio.Event()
         self._lock = asyncio.Lock()
-        self.error = ""
 
     def wake(self) -> None:
         """Something changed."""
@@ -118,13 +120,13 @@ class Autosave:
             await asyncio.sleep(AUTOSAVE_SECONDS)
 
     async def write(self) -> None:
-        """Write now; what goes wrong is kept in `error`, and answers go on."""
+        """Write now; what goes wrong is said, and answers go on."""
         async with self._lock:
             try:
                 await self._write()
-                self.error = ""
+                self._on_trouble("")
             except (OSError, ValueError) as error:
-                self.error = f"The files could not be written: {error}"
+                self._on_trouble(f"The files could not be written ({error_line(error)}).")
 
     async def finish(self) -> None:
         """Once more, at the end."""
@@ -156,6 +158,8 @@ class Leaving:
     folder : path, default=None
         Where the files are saved as things change; nowhere by default.
     study : Study, default=None
+    on_trouble : callable, default: silent
+        Called with a line about what is wrong, and with "" when it is right again.
     """
 
     def __init__(
@@ -168,11 +172,12 @@ class Leaving:
         ids: list[str] | None,
         folder: Path | None = None,
         study: Study | None = None,
+        on_trouble: Callable[[str], None] = lambda line: None,
     ):
         self._standing, self._keeper, self._save_fitted = standing, keeper, save_fitted
         self._n_rows, self._ids = n_rows, ids
         self._folder, self._study = folder, study
-        self.autosave = Autosave(self._write_all)
+        self.autosave = Autosave(self._write_all, on_trouble)
 
     async def file(self, name: str) -> tuple[bytes, str]:
         """One of the files, as of now, and its media type."""

@@ -5,14 +5,16 @@
                       {live, data}: what /api/live sends
 
 Everything runs on the loop of the notebook, so the session is never used by two threads: between
-two cells it has all answers that were given.
+two cells it has all answers that were given. Messages may come from another thread: JupyterLab has
+them handled by a subshell of the kernel, whose loop is not the notebook's.
 """
 
 import asyncio
 import contextlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -104,19 +106,21 @@ class Bridge:
     """
 
     def __init__(self, session: LabelingSession, gallery: RowGallery, name: str, *, learns=True):
-        settings = StudioSettings(learns=learns)
+        log_id = session.log_identity or uuid.uuid4().hex  # notebooks share a browser's storage
+        settings = StudioSettings(learns=learns, log_id=log_id)
         keeper = SessionKeeper(session)
         self.studio = Studio(session.twin(), gallery, keeper, session.events, settings)
         self.visitor = Visitor(name, is_reviewer=True)
         self._app = Starlette(routes=Routes(self.studio, Visitors()).all())
         self._stop = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None  # of the notebook
         self._tasks: set[asyncio.Task] = set()
         self._send: Callable[[dict, list[bytes]], None] = lambda content, buffers: None
 
     def open(self, send: Callable[[dict, list[bytes]], None]) -> None:
         """Begin on the loop that is running; `send` takes messages to the page."""
         try:
-            asyncio.get_running_loop()
+            self._loop = asyncio.get_running_loop()
         except RuntimeError:
             raise RuntimeError(
                 "The widget needs the loop of a notebook. Elsewhere, use likewise studio."
@@ -134,10 +138,11 @@ class Bridge:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def receive(self, content: Mapping[str, Any]) -> None:
-        """A message of the page; it is answered later."""
-        self._start(self._respond(content))
+        """A message of the page, from any thread; it is answered later, on the notebook's loop."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(lambda: self._start(self._respond(content)))
 
-    def _start(self, work) -> None:
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -162,8 +167,13 @@ class Bridge:
     async def _respond(self, content: Mapping[str, Any]) -> None:
         method, path = str(content.get("method")), str(content.get("path"))
         body = json.dumps(content.get("body")).encode()
-        status, kind, reply = await self.request(method, path, body)
-        answer: dict[str, Any] = {"id": content.get("id"), "status": status}
+        answer: dict[str, Any] = {"id": content.get("id")}
+        try:
+            answer["status"], kind, reply = await self.request(method, path, body)
+        except Exception as error:  # whoever waits must hear of it
+            words = f"The studio failed: {type(error).__name__}: {error}"
+            self._send({**answer, "status": 500, "json": {"error": words}}, [])
+            raise
         if kind.startswith("application/json"):
             self._send({**answer, "json": json.loads(reply)}, [])
         else:

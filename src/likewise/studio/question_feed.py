@@ -6,9 +6,7 @@ the progress. What comes back goes through the log, like everything that happens
 
 import asyncio
 import contextlib
-import sys
 import time
-import traceback
 from collections import defaultdict
 from collections.abc import Callable
 
@@ -16,8 +14,9 @@ from likewise.labeling import NEW, Event, Progress, Question
 from likewise.studio.answer_desk import AnswerDesk, Person
 from likewise.studio.event_writer import EventWriter
 from likewise.studio.study import Study
-from likewise.studio.thinker_link import ThinkerLink
+from likewise.studio.thinker_link import ThinkerLink, ThinkingFailed
 from likewise.studio.thinking import Job, Thought
+from likewise.studio.troubles import error_line
 
 WAIT_SECONDS = 20.0  # that a request waits for a question
 PROGRESS_SECONDS = 2.0  # after which progress comes before further questions
@@ -39,6 +38,8 @@ class QuestionFeed:
         Called with a person who has new questions, or is out of them.
     on_progress : callable
         Called when the progress was thought about again.
+    on_trouble : callable, default: silent
+        Called with a line about what is wrong, and with "" when it is right again.
     """
 
     def __init__(
@@ -52,16 +53,19 @@ class QuestionFeed:
         seed: int = 0,
         on_questions: Callable[[Person], None] = lambda person: None,
         on_progress: Callable[[], None] = lambda: None,
+        on_trouble: Callable[[str], None] = lambda line: None,
     ):
         self._desk, self._writer, self._thinker = desk, writer, thinker
         self._study, self._overlap, self._seed = study, overlap, seed
         self._on_questions, self._on_progress = on_questions, on_progress
+        self._on_trouble = on_trouble
         self.progress: Progress | None = None
         self.has_thought = asyncio.Event()  # set after the first thought
         self._n_judged = -1  # changes at the last progress
         self._judged_at = 0.0
         self._wake = asyncio.Event()
         self._groups_change = asyncio.Lock()
+        self._failed: set[str] = set()  # who is without a question because thinking failed
         self._ready: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
 
     def wake(self) -> None:
@@ -79,6 +83,9 @@ class QuestionFeed:
 
     async def question_for(self, person: Person) -> None:
         """Wait until somebody has a question, or none is left."""
+        if person.name in self._failed:  # it may go better this time
+            self._failed.discard(person.name)
+            person.is_done = False
         if not person.waiting and not person.is_done:
             self._ready[person.name].clear()
             self._wake.set()
@@ -102,10 +109,15 @@ class QuestionFeed:
         if job.chosen is not None:
             return Thought(job, job.chosen, None, len(events))
         try:
-            return await self._thinker.think(job, events)
-        except Exception:  # answers go on being saved, whatever is wrong with questions
-            traceback.print_exc(file=sys.stderr)
+            thought = await self._thinker.think(job, events)
+        except Exception as error:  # answers go on being saved, whatever is wrong with questions
+            if job.name is not None:
+                self._failed.add(job.name)
+            why = str(error) if isinstance(error, ThinkingFailed) else error_line(error)
+            self._on_trouble(f"No question could be chosen ({why}). Answers go on being saved.")
             return Thought(job, None, self.progress, len(events))
+        self._on_trouble("")
+        return thought
 
     def _next_job(self) -> Job | None:
         person = self._desk.next_in_need()

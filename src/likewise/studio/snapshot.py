@@ -45,6 +45,14 @@ class Snapshot(NamedTuple):
     n_fitted: int = 0  # models fitted so far
     doubts: tuple[tuple[str, float, Any], ...] = ()  # id of an answer, its chance, the other choice
     conflicts: tuple[tuple[str, tuple[str, ...]], ...] = ()  # message, ids of answers
+    trouble: str = ""  # what went wrong with the last model, in a line
+
+
+class Failed(NamedTuple):
+    """No snapshot, and why."""
+
+    error: str
+    is_last: bool  # the learner ends with it
 
 
 def stable_numbers(old: np.ndarray | None, new: np.ndarray) -> np.ndarray:

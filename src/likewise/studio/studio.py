@@ -12,6 +12,7 @@ process, and what comes back is applied here.
 
 import asyncio
 import contextlib
+import sys
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
@@ -34,6 +35,7 @@ from likewise.studio.snapshot import Snapshot, cluster_names, pairs_across
 from likewise.studio.snapshot_view import clusters_json, map_bytes, row_json
 from likewise.studio.study import Study
 from likewise.studio.thinker_link import ThinkerLink, ThinkerProcess, ThinkerThread
+from likewise.studio.troubles import Troubles
 from likewise.studio.visitors import Visitor
 
 MOST_EVENTS = 500  # in one request
@@ -93,6 +95,7 @@ class Studio:
         if thinker is None:
             thinker = ThinkerProcess() if settings.learns else ThinkerThread(session)
         self._thinker = thinker
+        self.troubles = Troubles(self._tell_trouble)
         self._writer = EventWriter(keeper, self._apply)
         self._feed = QuestionFeed(
             self.desk,
@@ -103,11 +106,13 @@ class Studio:
             seed=session.random_state,
             on_questions=self._tell_questions,
             on_progress=self._tell_progress,
+            on_trouble=self.troubles.about("questions"),
         )
         self._learner = LearnerLink(
             lambda: self.desk.events,
             self._take_snapshot,
             {**gallery.describing(session.numbers.shape[1]), "folder": settings.folder},
+            self.troubles.about("clusters"),
         )
         self._leaving = Leaving(
             lambda: Standing(list(self.desk.events), self.snapshot, self.cluster_names()),
@@ -117,6 +122,7 @@ class Studio:
             ids=None if session.ids is None else session.ids.tolist(),
             folder=settings.folder,
             study=settings.study,
+            on_trouble=self.troubles.about("files"),
         )
         self._tasks: list[asyncio.Task] = []
         self._locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -169,6 +175,11 @@ class Studio:
 
     def _tell_progress(self) -> None:
         self._listeners.tell("progress", self.progress_json())
+
+    def _tell_trouble(self, line: str) -> None:
+        if line:
+            sys.stderr.write(f"{line}\n")
+        self._tell_progress()
 
     def _tell_questions(self, person: Person) -> None:
         self._listeners.tell("questions", self._lists(person), person.name)
@@ -307,6 +318,7 @@ class Studio:
             **progress_json(self._feed.progress),
             "n_questions": self.desk.n_answers,
             "model": model,
+            "troubles": self.troubles.lines,
         }
 
     def map_bytes(self, *, only_labels: bool = False) -> bytes:

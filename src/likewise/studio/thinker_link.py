@@ -14,6 +14,10 @@ from likewise.studio.thinking import Job, Thinker, Thought
 MOST_TRIES = 3  # of a thought, with a new process each time
 
 
+class ThinkingFailed(RuntimeError):
+    """Why no thought came, in a line."""
+
+
 class ThinkerLink(Protocol):
     """Whoever chooses the questions."""
 
@@ -86,7 +90,7 @@ class ThinkerProcess:
         loop = asyncio.get_running_loop()
         thought = await loop.run_in_executor(self._thread, self._think, job, list(events))
         if isinstance(thought, str):
-            raise RuntimeError(thought)
+            raise ThinkingFailed(thought)
         return thought
 
     def _think(self, job: Job, events: list[Event]) -> Thought | str:
@@ -98,7 +102,7 @@ class ThinkerProcess:
                     break
                 stop_process(self._process)
                 self._process, self._is_set_up = None, False
-        return "The thinker keeps failing."
+        return f"the process that chooses questions ended {MOST_TRIES} times"
 
     def _exchange(self, job: Job, events: list[Event]) -> Thought | str:
         if self._process is None:

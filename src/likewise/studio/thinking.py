@@ -8,12 +8,12 @@ answer must be saved meanwhile. It is started by `likewise.studio.thinker_link`.
 """
 
 import signal
-import traceback
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from likewise.labeling import Event, LabelingSession, Progress, Question
 from likewise.studio.child_process import message_pipes, receive, received_settings, send
+from likewise.studio.troubles import error_line
 
 
 class Job(NamedTuple):
@@ -73,8 +73,8 @@ def main() -> None:
             thought: Thought | str
             try:
                 thought = thinker.think(job, events)
-            except Exception:  # the next job may go better
-                thought = traceback.format_exc()
+            except Exception as error:  # the next job may go better
+                thought = error_line(error)
             send(thought, messages_out)
     except (EOFError, BrokenPipeError):
         return

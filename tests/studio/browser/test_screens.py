@@ -269,3 +269,15 @@ def test_single_keys_can_be_switched_off(learned):
 def test_the_session_of_a_studio_is_the_one_of_its_log(place):
     again = LabelingSession(place.X, log=place.path)
     assert len(again.events) == len(place.log.read())
+
+
+def test_what_is_wrong_in_the_studio_stands_above_every_screen(place, learned):
+    line = "Learning failed 5 times in a row."
+    place.studio.troubles.about("a test")(line)
+    person = learned()
+    shown = person.page.locator(".troubles")
+    for name in ("Answer", "History"):
+        open_screen(person, name)
+        assert shown.inner_text() == line
+    place.studio.troubles.about("a test")("")
+    learned().page.wait_for_selector(".troubles", state="hidden")

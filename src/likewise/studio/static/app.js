@@ -103,10 +103,12 @@ function shell(studio, keysFrom) {
   const { start, transport, root } = studio;
   const isPage = keysFrom === document;
   const screens = new Map(); // made when they are first opened
-  let current = null;
+  let current = null,
+    paintedTroubles = '';
 
   const status = h('span', { class: 'saved', role: 'status' });
   const notice = h('div', { class: 'notices' });
+  const troubles = h('div', { class: 'notices troubles', role: 'alert' });
   const live = h('div', { class: 'unseen', 'aria-live': 'polite' });
   const toasts = h('div', { class: 'toasts' });
   const tabs = new Map(
@@ -151,6 +153,7 @@ function shell(studio, keysFrom) {
       ),
     ),
     notice,
+    troubles,
     content,
     toasts,
     live,
@@ -164,6 +167,7 @@ function shell(studio, keysFrom) {
   };
   studio.setProgress = (progress) => {
     studio.progress = progress;
+    paintTroubles(progress.troubles ?? []);
     current?.onProgress?.(progress);
   };
   studio.outbox = createOutbox({
@@ -215,6 +219,16 @@ function shell(studio, keysFrom) {
         button('Back to the question', { onclick: () => studio.go('answer') }),
       ),
     };
+  }
+
+  /** What is wrong in the studio itself; participants of a study cannot mend it. */
+  function paintTroubles(lines) {
+    if (start.study || lines.join() === paintedTroubles) return;
+    paintedTroubles = lines.join();
+    fill(
+      troubles,
+      lines.map((line) => h('p', { class: 'notice bad' }, line)),
+    );
   }
 
   function paintStatus() {

@@ -2,6 +2,8 @@
 import { mount } from './app.js';
 import { TransportError } from './http.js';
 
+const ANSWER_MS = 30000; // a question takes 20 s at most; a cell that runs makes everything wait
+
 /** Requests and answers as messages of a widget's model: {id, method, path, body} and {id, status, json}. */
 function messageTransport(model) {
   const waiting = new Map();
@@ -29,6 +31,10 @@ function messageTransport(model) {
     return new Promise((resolve, reject) => {
       const id = (lastId += 1);
       waiting.set(id, { resolve, reject });
+      setTimeout(() => {
+        if (waiting.delete(id))
+          reject(new TransportError('The notebook does not answer: a cell may be running.', 0));
+      }, ANSWER_MS);
       model.send({ id, method, path, body });
     });
   }
