@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.preprocessing import MinMaxScaler
 
@@ -14,9 +14,11 @@ from likewise.maps import (
     DiffusionMap,
     LinearMap,
     TransformerMap,
+    UnitLengthMap,
     diffusion_map,
     find_device,
     nystrom_map,
+    on_device,
 )
 
 torch = pytest.importorskip("torch", reason="torch is not installed (extra deep)")
@@ -42,6 +44,18 @@ def test_what_needs_float64_has_it_for_single_rows_too():
     assert isinstance(there, DiffusionMap)
     assert there.rows.dtype == there.coordinates.dtype == torch.float64
     assert there.transform(torch.as_tensor(ROWS, dtype=torch.float32)).dtype == torch.float32
+
+
+def test_a_map_in_double_may_stand_before_one_in_the_type_of_the_rows():
+    X = np.random.RandomState(0).normal(size=(9, 3)).astype(np.float32)
+    unit = UnitLengthMap(np.ones(3))
+    landmarks = unit.transform(X[:5].astype(np.float64))
+    kernel = self_tuning_gaussian(landmarks, n_neighbors=2)
+    chain = ChainedMap((unit, nystrom_map(kernel, landmarks)))
+    rows = on_device(X, "cpu")
+    found = chain.like(rows).transform(rows)
+    assert found.dtype == torch.float32
+    assert_allclose(found, chain.transform(X), atol=1e-4)
 
 
 def test_settings_of_a_kernel_are_moved_with_it():

@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from likewise.maps.linear_map import LinearMap
 from likewise.maps.map import Map
+from likewise.numerics.array_library import is_array_elsewhere, library_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +39,11 @@ class ChainedMap(Map):
 
     def _coordinates_of(self, X, dtype):
         *before, last = self.maps
+        own = X.dtype
         for earlier in before:  # in the type of the rows, so that rows learned from are met again
             X = earlier.apply(X, X.dtype)
+            if is_array_elsewhere(X):  # products there take one type, and one map may be in double
+                X = library_of(X).astype(X, own, copy=False)
         return last.apply(X, dtype)
 
 
