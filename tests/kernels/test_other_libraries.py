@@ -71,6 +71,27 @@ def test_the_smallest_columns_come_first_and_equals_in_order(seed, k):
     assert_array_equal(smallest_columns(torch.as_tensor(values), k), smallest_columns(values, k))
 
 
+@given(seeds, st.integers(1, 6), st.sampled_from([768, 800]), st.sampled_from([4, 10_000]))
+@settings(max_examples=15)
+def test_of_many_columns_groups_are_looked_at_first_to_the_same_end(seed, k, n_columns, n_values):
+    values = np.random.RandomState(seed).randint(0, n_values, (5, n_columns)).astype(float)
+    assert_array_equal(smallest_columns(torch.as_tensor(values), k), smallest_columns(values, k))
+
+
+def test_nearest_of_many_rows_are_those_of_numpy_whatever_the_block(monkeypatch):
+    rng = np.random.RandomState(0)
+    X, Y = rng.normal(size=(20, 4)) + 50, rng.normal(size=(400, 4)) + 50
+    X[0] = Y[399]
+    monkeypatch.setattr("likewise.kernels.distances.DEVICE_ENTRIES", 3000)
+    A, B = torch.as_tensor(X), torch.as_tensor(Y)
+    for found, expected in zip(nearest_rows(A, B, 3), nearest_rows(X, Y, 3)):
+        assert_allclose(found, expected, rtol=1e-12)
+    found = nearest_rows(B, B, 3, exclude_self=True)
+    for one, expected in zip(found, nearest_rows(Y, Y, 3, exclude_self=True)):
+        assert_allclose(one, expected, rtol=1e-6)
+    assert nearest_rows(A, B, 1)[1][0] == 0  # from differences: nothing cancels
+
+
 @given(seeds)
 @settings(max_examples=10)
 def test_nearest_rows_and_means_of_them_are_those_of_numpy(seed):

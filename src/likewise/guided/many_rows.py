@@ -13,6 +13,7 @@ import numpy as np
 
 from likewise.constraints import Constraints
 from likewise.maps import Map, NeighborMap, from_device, on_device
+from likewise.numerics.array_library import library_of
 from likewise.scale import Blocks, label_all, label_rows
 
 N_NEIGHBORS = 10  # anchors that share a row, as in kernels.interpolation_weights
@@ -36,7 +37,7 @@ class Assigner(NamedTuple):
         Z = self.map_rows.transform(rows)
         if self.shares is None:
             return label_rows(Z, self.centers).labels
-        return from_device(self.shares.transform(Z)).argmax(axis=1)
+        return from_device(library_of(Z).argmax(self.shares.transform(Z), axis=1))
 
 
 def assigner_of(map_rows: Map, centers: np.ndarray, anchors, memberships) -> Assigner:

@@ -8,16 +8,17 @@ pairs that still cancel are computed again from their differences. Every squared
 good to about 1e-8 of itself, and equal rows are at 0. Rows may be dense or CSR, float32 or
 float64; the arithmetic is in float64.
 Rows of another array library (torch tensors, on a GPU or not) are taken too. Theirs is the
-arithmetic of their own float type, and nothing is computed again: it is meant for many rows.
+arithmetic of their own float type: nothing is computed again but the distances of nearest rows.
 """
 
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from array_api_compat import device
 from scipy.sparse import csr_array, issparse
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from likewise.kernels.near_candidates import has_candidates, nearest_candidates
+from likewise.kernels.near_elsewhere import nearest_elsewhere, smallest_elsewhere
 from likewise.numerics.array_library import is_array_elsewhere, library_of
 
 BLOCK_ENTRIES = 2**20  # 8 MB of float64: the passes over a block stay in cache
@@ -146,22 +147,40 @@ def nearest_rows(X, rows, n_neighbors: int, *, exclude_self: bool = False):
     >>> indices.ravel(), sq_dists.ravel()
     (array([1, 0, 1]), array([1., 1., 4.]))
     """
-    X, xp = as_rows(X), library_of(X)
-    shape, where = (X.shape[0], n_neighbors), device(X) if is_array_elsewhere(X) else None
-    indices = xp.empty(shape, dtype=xp.int64, device=where)
-    sq_dists = xp.empty(shape, dtype=X.dtype, device=where)
+    if is_array_elsewhere(X):
+        X, rows = _centered(X, rows)
+        return nearest_elsewhere(X, rows, n_neighbors, exclude_self, DEVICE_ENTRIES)
+    X, rows = as_rows(X), as_rows(rows)
+    if not exclude_self and has_candidates(X, rows, n_neighbors):
+        return _nearest_of_candidates(X, rows, n_neighbors)
+    return _nearest_of_all(X, rows, n_neighbors, exclude_self=exclude_self)
+
+
+def _nearest_of_candidates(X: np.ndarray, rows: np.ndarray, n_neighbors: int):
+    """The same by way of a few candidates, and by all where too many rows are equally far."""
+    X_centered, centered_rows = _centered(X, rows)
+    indices, sq_dists, undecided = nearest_candidates(X_centered, centered_rows, n_neighbors)
+    if len(undecided):
+        found = _nearest_of_all(X[undecided], rows, n_neighbors)
+        indices[undecided], sq_dists[undecided] = found
+    return indices, sq_dists
+
+
+def _nearest_of_all(X, rows, n_neighbors: int, *, exclude_self: bool = False):
+    indices = np.empty((X.shape[0], n_neighbors), dtype=np.int64)
+    sq_dists = np.empty((X.shape[0], n_neighbors))
     for block, sq in sq_distance_blocks(X, rows):
         if exclude_self:
-            sq[xp.arange(len(sq)), xp.arange(block.start, block.stop)] = xp.inf
+            sq[np.arange(len(sq)), np.arange(block.start, block.stop)] = np.inf
         indices[block] = smallest_columns(sq, n_neighbors)
-        sq_dists[block] = xp.take_along_axis(sq, indices[block], axis=1)
+        sq_dists[block] = np.take_along_axis(sq, indices[block], axis=1)
     return indices, sq_dists
 
 
 def smallest_columns(values, k: int):
     """Columns (n, k) of the k smallest values of each row, by (value, column)."""
     if is_array_elsewhere(values):
-        return _by_argmin(values, k)
+        return smallest_elsewhere(values, k)
     if k == 0:
         return np.empty((len(values), 0), dtype=np.int64)
     last = np.partition(values, k - 1, axis=1)[:, [k - 1]]
@@ -174,16 +193,6 @@ def smallest_columns(values, k: int):
     columns = (np.flatnonzero(chosen) % values.shape[1]).reshape(len(values), k)
     order = np.take_along_axis(values, columns, axis=1).argsort(axis=1, kind="stable")
     return np.take_along_axis(columns, order, axis=1)
-
-
-def _by_argmin(values, k: int):
-    xp = library_of(values)
-    columns = xp.arange(values.shape[1], device=device(values))
-    found = []
-    for _ in range(k):
-        found.append(xp.argmin(values, axis=1))
-        values = xp.where(columns[None, :] == found[-1][:, None], xp.inf, values)
-    return xp.stack(found, axis=1)
 
 
 def _centered(X, Y):
