@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
-from benchmarks import many_rows
+from benchmarks import many_rows, streamed_rows
 from benchmarks.busy import busy_cores
 from experiments.published import read_published
 
@@ -158,11 +159,35 @@ def test_rules_are_kept_and_timed_with_the_others(folder):
     assert 0 <= float(published["gap to any labels"]) < 0.1
 
 
-def test_guided_clustering_of_a_file_is_measured_and_small_groups_are_found(
-    tmp_path, monkeypatch, capsys
-):
+@pytest.fixture
+def few_learned(monkeypatch):
     monkeypatch.setattr("likewise.guided.guided_clustering.FIT_ROWS", 600)
     monkeypatch.setattr("likewise.guided.outcome.GRAPH_ROWS", 300)
+
+
+def test_rows_streamed_through_a_device_are_measured(monkeypatch, capsys, few_learned):
+    pytest.importorskip("torch", reason="torch is not installed (extra deep)")
+    monkeypatch.setattr(streamed_rows, "BLOCK", 500)
+    monkeypatch.setattr(sys, "argv", ["streamed_rows", "--rows", "5000", "--device", "cpu"])
+    streamed_rows.main()
+    lines = capsys.readouterr().out.splitlines()
+    row = [cell.strip() for cell in lines[-2].split("|")[1:-1]]
+    assert row[0] == "5,000"
+    assert float(row[-2]) > 0.7  # ARI
+    assert float(row[-1]) > 0.4  # of the rows of small groups
+
+
+def test_the_index_from_counts_is_that_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 12, 500).astype(np.int8)
+    labels = np.where(rng.random(500) < 0.6, y, rng.integers(0, 14, 500)).astype(np.int32)
+    found = many_rows.rand_index(many_rows.count_together(y, labels))
+    assert found == pytest.approx(adjusted_rand_score(y, labels))
+
+
+def test_guided_clustering_of_a_file_is_measured_and_small_groups_are_found(
+    tmp_path, monkeypatch, capsys, few_learned
+):
     monkeypatch.setattr(many_rows, "N_LEARNED", 600)
     results = tmp_path / "results.jsonl"
     words = ["many_rows", "--rows", "2000", "--answers", "clicks", "--smallest"]
