@@ -41,17 +41,22 @@ def two_halves(n=40):
 
 def test_two_rows_are_as_far_apart_as_ways_of_so_much_weight_put_them():
     together, apart = np.eye(2)[[0, 0]], np.eye(2)[[0, 1]]
-    C = place_side_by_side([np.array([together, apart])], weighed([0.7, 0.3]))
+    C = place_side_by_side([np.array([together, apart])], [1.0], weighed([0.7, 0.3]))
     assert_allclose(sq_distances(C)[0, 1], 0.3 * 2)  # one-hot rows of two clusters: 2
     both = [np.array([together, apart]), np.array([apart, apart])]
-    assert_allclose(sq_distances(place_side_by_side(both, weighed([0.7, 0.3])))[0, 1], 0.65 * 2)
+    C = place_side_by_side(both, [1.0, 1.0], weighed([0.7, 0.3]))
+    assert_allclose(sq_distances(C)[0, 1], 0.65 * 2)
+    C = place_side_by_side(both, [1.0, 0.5], weighed([0.7, 0.3]))  # by a half of the rows: 1 to 4
+    assert_allclose(sq_distances(C)[0, 1], (0.8 * 0.3 + 0.2 * 1.0) * 2)
 
 
 def test_the_names_of_clusters_do_not_matter():
     rng = np.random.default_rng(0)
     ways = rng.dirichlet(np.ones(3), size=(2, 12))
     renamed = np.array([ways[0][:, [2, 0, 1]], ways[1]])
-    C, other = (place_side_by_side([one], weighed([0.6, 0.4], 2.0)) for one in (ways, renamed))
+    C, other = (
+        place_side_by_side([one], [1.0], weighed([0.6, 0.4], 2.0)) for one in (ways, renamed)
+    )
     assert_allclose(C @ C.T, other @ other.T)
 
 
@@ -106,10 +111,10 @@ def test_every_way_finds_clear_clusters_and_predicts_answers_it_has_not_seen():
 
 def test_the_linear_way_is_left_out_beyond_its_features(monkeypatch):
     X, _, answers = two_halves()
-    plain = share_clusters(X, 2, 0)
-    assert len(find_ways(X, X, answers, 2, plain=plain, seed=0)) == len(WAYS)
+    plain = share_clusters(X, 2, 1, 0)
+    assert len(find_ways(X, X, answers, 2, plain=plain, n_init=1, seed=0)) == len(WAYS)
     monkeypatch.setattr("likewise.guided.pair_consensus.MOST_FEATURES", 2)
-    ways = find_ways(X, X, answers, 2, plain=plain, seed=0)
+    ways = find_ways(X, X, answers, 2, plain=plain, n_init=1, seed=0)
     assert len(ways) == len(WAYS) - 1
     assert_array_equal(ways[WAYS.index(AS_THEY_ARE.name)], plain)
 

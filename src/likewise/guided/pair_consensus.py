@@ -3,7 +3,8 @@
     M_w = memberships (n, k) by the clusters of way w, to the power that predicts held-out pairs
     a_w = exp(l_w / 10 + prior_w), normalized;  l_w: log-likelihood of the pairs by memberships that
           were learned without their fold
-    C   = [sqrt(a_w) M_w] side by side, of all ways, learned from all pairs and without each fold
+    C   = [sqrt(a_w) M_w] side by side, of all ways, learned from all pairs and without each fold;
+          the latter weigh less where they were learned from a part of the rows
 
 k-means on the rows of C gives the clusters: two rows are near where most of the ways put them
 together. The ways are k-means on the joined graphs (pair_graphs.py), in the space of SKLR, in that
@@ -39,7 +40,7 @@ from likewise.metric_learning import ITML
 from likewise.progress import track
 
 N_SPLITS = 3
-N_STARTS = 3  # of k-means
+N_STARTS = 3  # of k-means, where answers are held out
 NATS = 0.1  # per nat of held-out pairs: they share rows, and ways are alike
 JOINED = "neighbor graphs of learned spaces, joined"
 IN_SPACE = "learned kernel (SKLR, gaussian start, C=1)"
@@ -71,6 +72,7 @@ def find_ways(
     n_clusters: int,
     *,
     plain: np.ndarray,
+    n_init: int,
     seed: int,
 ) -> np.ndarray:
     """Memberships (n_ways, n, k) in the order of WAYS; the last is left out beyond 300 features.
@@ -80,14 +82,14 @@ def find_ways(
     spaces = [Z]
     if X.shape[1] <= MOST_FEATURES:
         spaces.append(learn_space(X, ITML(random_state=seed), answers))
-    joined = share_clusters(join_graphs(spaces, answers, n_clusters), n_clusters, seed)
-    first, *others = [share_clusters(space, n_clusters, seed) for space in spaces]
+    joined = share_clusters(join_graphs(spaces, answers, n_clusters), n_clusters, n_init, seed)
+    first, *others = [share_clusters(space, n_clusters, n_init, seed) for space in spaces]
     return np.array([joined, first, plain, *others])
 
 
-def share_clusters(E: np.ndarray, n_clusters: int, seed: int) -> np.ndarray:
+def share_clusters(E: np.ndarray, n_clusters: int, n_init: int, seed: int) -> np.ndarray:
     """Memberships (n, k) by the clusters of k-means."""
-    return share_rows(E, find_centers(E, n_clusters, N_STARTS, seed))
+    return share_rows(E, find_centers(E, n_clusters, n_init, seed))
 
 
 def try_ways(
@@ -100,11 +102,13 @@ def try_ways(
 ) -> WayTrials:
     """Every way, learned without each fold; `start` are the coordinates that SKLR starts from."""
     folds, of_triples = [], np.full(answers.n_answers, np.nan)
-    plain = share_clusters(X, n_clusters, seed)
+    plain = share_clusters(X, n_clusters, N_STARTS, seed)
     for split in track(splits, "holding out answers"):
         Z = learn_space(start, kernel_learner(seed), split.fit_part)
         of_triples[split.held_out_at] = answer_credits(Z, split.held_out)
-        folds.append(find_ways(X, Z, split.fit_part, n_clusters, plain=plain, seed=seed))
+        folds.append(
+            find_ways(X, Z, split.fit_part, n_clusters, plain=plain, n_init=N_STARTS, seed=seed)
+        )
     return WayTrials(folds, of_triples)
 
 
@@ -141,11 +145,16 @@ def softmax(values: np.ndarray) -> np.ndarray:
     return odds / odds.sum()
 
 
-def place_side_by_side(fits: list[np.ndarray], weighed: Weighed) -> np.ndarray:
-    """C (n, n_fits n_ways k) of memberships (n_ways, n, k) by one or more fits."""
+def place_side_by_side(fits: list[np.ndarray], shares: list[float], weighed: Weighed) -> np.ndarray:
+    """C (n, n_fits n_ways k) of memberships (n_ways, n, k) by one or more fits.
+
+    `shares` of the rows that each was fitted to: a graph of a third of the rows has a ninth of the
+    pairs of rows to know where they are dense.
+    """
+    portions = np.square(shares) / np.square(shares).sum()
     parts = [
-        np.sqrt(weight / len(fits)) * sharpen(memberships, sharpness)
-        for ways in fits
+        np.sqrt(portion * weight) * sharpen(memberships, sharpness)
+        for ways, portion in zip(fits, portions)
         for memberships, weight, sharpness in zip(ways, weighed.weights, weighed.sharpness)
     ]
     return np.hstack(parts)
@@ -164,7 +173,7 @@ def judge_answers(
     second, right = first.copy(), np.full(answers.n_answers, np.nan)
     hits = np.full((len(STEPS), answers.n_answers), np.nan)
     for ways, split in zip(trials.folds, splits):
-        C = place_side_by_side([ways], weighed)
+        C = place_side_by_side([ways], [1.0], weighed)
         centers = find_centers(C, n_clusters, N_STARTS, seed)
         shares = share_rows(C, centers)
         pairs, sign = split.held_out.signed_pairs()
