@@ -22,6 +22,12 @@ from likewise.evaluation.held_out import (
     share_below,
 )
 from likewise.evaluation.percent import percent
+from likewise.evaluation.resampled import (
+    Interval,
+    MembershipIntervals,
+    accuracy_interval,
+    membership_intervals,
+)
 from likewise.evaluation.satisfaction import (
     Satisfaction,
     satisfaction_report,
@@ -49,10 +55,13 @@ __all__ = [
     "MIN_HELD_OUT",
     "AnswerSearchCV",
     "BoundClusterer",
+    "Interval",
+    "MembershipIntervals",
     "PeopleAgreement",
     "Rule",
     "Satisfaction",
     "Selected",
+    "accuracy_interval",
     "ahead_of_first",
     "answer_credits",
     "beats",
@@ -68,6 +77,7 @@ __all__ = [
     "is_judgeable",
     "kmeans_error",
     "mean_and_error",
+    "membership_intervals",
     "pair_f1_score",
     "people_agreement",
     "percent",
