@@ -1,7 +1,8 @@
 """The studio under load, on loopback: how soon an answer is on disk, and the next question there.
 
-    python -m benchmarks.studio                      all of it, about three minutes
-    python -m benchmarks.studio --rows 1000000       the same on a million rows
+    python -m benchmarks.studio                      all of it, about six minutes
+    python -m benchmarks.studio --publish            the same, and writes the table of the docs
+    python -m benchmarks.studio --rows 1000000       all parts on a million rows
     python -m benchmarks.studio --only people        one part: first, one, people, seen
 
 Every part starts `likewise studio` as a user does and talks HTTP to it.
@@ -23,10 +24,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.printing import add_publish_option, print_rows, publish
+from benchmarks.summary import machine
 from likewise.labeling import EventLog, RowNames
 
 N_FEATURES = 16
@@ -35,7 +40,18 @@ N_PEOPLE = 100
 RATE = 500.0  # events a second, all people together
 SECONDS = 10.0
 N_ANSWERS = 60  # of one person
+N_SEEN = 22  # answers until they are seen; the first two come with the first snapshot
 TIMEOUT = 300.0
+PLAN = (
+    ("first", 100_000),
+    ("one", 10_000),
+    ("one", 1_000_000),
+    ("people", 2_000),
+    ("seen", 10_000),
+    ("seen", 1_000_000),
+)
+FIELDS = ("measured", "rows", "p50", "p99", "of", "goal", "CPU", "load average")
+COMMAND = "from likewise.cli import main; main()"  # and nothing before it, as for a user
 
 
 def make_rows(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -45,6 +61,15 @@ def make_rows(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     groups = rng.integers(N_GROUPS, size=n_rows)
     X = centers[groups] + rng.normal(size=(n_rows, N_FEATURES))
     return X.astype(np.float32), groups
+
+
+class Measured(NamedTuple):
+    """Times of one kind."""
+
+    what: str
+    seconds: list[float]
+    goal: str
+    cpu: str = ""  # of the server, without the processes that think and learn
 
 
 class Browser:
@@ -90,9 +115,11 @@ class Served:
     def __init__(self, folder: Path, data: Path):
         self.log = folder / f"{time.monotonic_ns()}.log"
         began = time.monotonic()
-        command = [sys.executable, "-m", "benchmarks.studio", "--serve", str(data)]
+        options = ["--answers", str(self.log), "-o", f"{self.log}-files", "--no-browser"]
         self.process = subprocess.Popen(
-            [*command, str(self.log)], stderr=subprocess.PIPE, text=True, env=os.environ
+            [sys.executable, "-c", COMMAND, "studio", str(data), *options, "--port", "0"],
+            stderr=subprocess.PIPE,
+            text=True,
         )
         assert self.process.stderr is not None
         for line in self.process.stderr:
@@ -142,20 +169,17 @@ def answer_event(event_id: str, question: dict, groups: np.ndarray) -> dict:
     }
 
 
-async def measure_first(served: Served) -> list[str]:
+async def measure_first(served: Served) -> list[Measured]:
     browser = await Browser(served.port).open(served.token, "ann")
     while not (await browser.get("/api/question"))["questions"]:
         pass
     seconds = time.monotonic() - served.began
     browser.close()
-    return [
-        f"command to first question: {seconds:.1f} s",
-        f"CPU until then: server {served.cpu_seconds():.1f} s, thinker beside it "
-        f"{served.cpu_seconds_beside():.1f} s",
-    ]
+    cpu = f"{served.cpu_seconds():.1f} s, beside it {served.cpu_seconds_beside():.1f} s"
+    return [Measured("command to first question", [seconds], "5 s", cpu)]
 
 
-async def measure_one(served: Served, groups: np.ndarray) -> list[str]:
+async def measure_one(served: Served, groups: np.ndarray) -> list[Measured]:
     browser = await Browser(served.port).open(served.token, "ann")
     acknowledged, painted = [], []
     while not (questions := (await browser.get("/api/question"))["questions"]):
@@ -176,16 +200,16 @@ async def measure_one(served: Served, groups: np.ndarray) -> list[str]:
         await asyncio.sleep(1.0 if i % 2 else 0.5)  # people need longer
     cpu_seconds = served.cpu_seconds() - cpu_began
     browser.close()
+    cpu = f"{1000 * cpu_seconds / len(painted):.1f} ms an answer"
     return [
-        f"one person, answer saved: {describe(acknowledged)}",
-        f"one person, next question there: {describe(painted)}",
-        f"CPU of the server: {1000 * cpu_seconds / len(painted):.2f} ms an answer",
+        Measured("one person: answer saved", acknowledged, "p99 50 ms", cpu),
+        Measured("one person: next question there", painted, "p99 100 ms", cpu),
     ]
 
 
 async def measure_people(
     served: Served, groups: np.ndarray, n_people: int, rate: float
-) -> list[str]:
+) -> list[Measured]:
     opening = [Browser(served.port).open(served.token, f"p{i}") for i in range(n_people)]
     browsers = [await one for one in opening]
     questions = await asyncio.gather(*[b.get("/api/question") for b in browsers])
@@ -220,27 +244,26 @@ async def measure_people(
     for browser in browsers:
         browser.close()
     reached = len(times) / seconds
-    return [
-        f"{len(parts)} people at {reached:.0f} answers and undos a second: {describe(times)}",
-        f"CPU of the server: {1000 * cpu_seconds / len(times):.2f} ms each",
-        *check_log(served, acknowledged, len(groups)),
-    ]
+    cpu = f"{1000 * cpu_seconds / len(times):.2f} ms each"
+    kept = check_log(served, acknowledged, len(groups))
+    what = f"{len(parts)} people, {reached:.0f} answers and undos a second: saved ({kept})"
+    return [Measured(what, times, f"p99 100 ms at {rate:.0f} a second, none lost", cpu)]
 
 
-def check_log(served: Served, acknowledged: list[str], n_rows: int) -> list[str]:
-    """Every acknowledged event is in the log, once."""
+def check_log(served: Served, acknowledged: list[str], n_rows: int) -> str:
+    """Whether every acknowledged event is in the log, once."""
     log = EventLog(served.log, RowNames(make_rows(n_rows)[0]))
     kept = [event.id for event in log.read()]
     log.close()
     lost = set(acknowledged) - set(kept)
     doubled = len(kept) - len(set(kept))
-    return [f"acknowledged {len(acknowledged)}, lost {len(lost)}, doubled {doubled}"]
+    return f"acknowledged {len(acknowledged)}, lost {len(lost)}, doubled {doubled}"
 
 
-async def measure_seen(served: Served, groups: np.ndarray) -> list[str]:
+async def measure_seen(served: Served, groups: np.ndarray) -> list[Measured]:
     browser = await Browser(served.port).open(served.token, "ann")
     times = []
-    for i in range(8):
+    for i in range(N_SEEN):
         reply: dict = {"questions": []}
         while not reply["questions"]:
             reply = await browser.get("/api/question")
@@ -250,11 +273,12 @@ async def measure_seen(served: Served, groups: np.ndarray) -> list[str]:
         began = time.monotonic()
         while (await browser.get("/api/question"))["progress"]["model"]["version"] == version:
             if time.monotonic() - began > TIMEOUT:
-                return ["an answer seen in the clusters: not in time"]
+                raise TimeoutError(f"An answer was not seen within {TIMEOUT:.0f} s.")
             await asyncio.sleep(0.05)
         times.append(time.monotonic() - began)
     browser.close()
-    return [f"an answer seen in clusters and map: {describe(times[2:])}"]
+    goal = "2 s" if len(groups) <= 10_000 else "5 s"
+    return [Measured("an answer seen in clusters and map", times[2:], goal)]
 
 
 async def settled_version(browser: Browser) -> int:
@@ -268,53 +292,54 @@ async def settled_version(browser: Browser) -> int:
     return version
 
 
-def describe(seconds: list[float]) -> str:
-    p50, p99 = np.quantile(seconds, [0.5, 0.99]) * 1000
-    return f"p50 {p50:.0f} ms, p99 {p99:.0f} ms ({len(seconds)})"
+def in_words(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{1000 * seconds:.0f} ms"
 
 
-def serve(data: str, log: str) -> None:
-    """What `likewise studio` does, at any free port."""
-    from likewise.cli import main
+def measure(part: str, n_rows: int, n_people: int, rate: float) -> list[Measured]:
+    """One part, with a studio of its own."""
+    X, groups = make_rows(n_rows)
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "rows.npy"
+        np.save(data, X)
+        served = Served(Path(folder), data)
+        parts = {
+            "first": lambda: measure_first(served),
+            "one": lambda: measure_one(served, groups),
+            "people": lambda: measure_people(served, groups, n_people, rate),
+            "seen": lambda: measure_seen(served, groups),
+        }
+        try:
+            return asyncio.run(parts[part]())
+        finally:
+            served.stop()
 
-    folder = f"{log}-files"
-    main(["studio", data, "--answers", log, "-o", folder, "--no-browser", "--port", "0"])
+
+def table(plan: Sequence[tuple[str, int]], n_people: int, rate: float) -> Iterator[Sequence]:
+    """What was measured, and how busy the machine was before."""
+    yield FIELDS
+    for part, n_rows in plan:
+        load = os.getloadavg()[0]
+        for what, seconds, goal, cpu in measure(part, n_rows, n_people, rate):
+            p50, p99 = np.quantile(seconds, [0.5, 0.99])
+            shown = in_words(p50), "" if len(seconds) == 1 else in_words(p99)
+            yield what, f"{n_rows:,}", *shown, len(seconds), goal, cpu, f"{load:.1f}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--rows", type=int, default=None, help="in every part")
     parser.add_argument("--people", type=int, default=N_PEOPLE)
     parser.add_argument("--rate", type=float, default=RATE, help="events a second, of all people")
     parser.add_argument("--only", choices=("first", "one", "people", "seen"), default=None)
-    parser.add_argument("--serve", nargs=2, default=None, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.serve is not None:
-        serve(*arguments.serve)
-        return
+    add_publish_option(parser)
+    options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started is stopped too
-    X, groups = make_rows(arguments.rows)
-    print(
-        f"{arguments.rows} rows; load of the machine {os.getloadavg()[0]:.1f}, "
-        f"{os.cpu_count()} cores"
-    )
-    parts = {
-        "first": measure_first,
-        "one": lambda served: measure_one(served, groups),
-        "people": lambda served: measure_people(served, groups, arguments.people, arguments.rate),
-        "seen": lambda served: measure_seen(served, groups),
-    }
-    with tempfile.TemporaryDirectory() as folder:
-        data = Path(folder) / "rows.npy"
-        np.save(data, X)
-        for name, measure in parts.items():
-            if arguments.only in (None, name):
-                served = Served(Path(folder), data)
-                try:
-                    for line in asyncio.run(measure(served)):
-                        print(line)
-                finally:
-                    served.stop()
+    plan = [(part, options.rows or n_rows) for part, n_rows in PLAN]
+    plan = [each for each in dict.fromkeys(plan) if options.only in (None, each[0])]
+    made = print_rows(table(plan, options.people, options.rate))
+    if options.publish:
+        publish("benchmarks", "studio", made, f"{machine()}; one run of each")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,15 @@
-"""Ports: the usual one, the next free one, or a line that says why not."""
+"""Ports: the usual one, the next free one, or a line that says why not; and the end."""
 
+import http.client
+import logging
 import socket
 
 import pytest
 
-from likewise.studio import serving
+from likewise.studio import StudioSettings, serving
 from likewise.studio.serving import listen_at
+from tests.studio.browser.at_the_page import Place
+from tests.studio.conftest import X, make_gallery
 
 
 def test_the_next_free_port_is_taken_and_who_connects_waits_to_be_served(monkeypatch):
@@ -24,3 +28,21 @@ def test_a_port_that_is_taken_is_one_line():
     with pytest.raises(OSError, match=rf"cannot listen at 127.0.0.1, port {port}: .*--port"):
         listen_at("127.0.0.1", port)
     first.close()
+
+
+def test_a_studio_stops_at_once_though_a_page_is_open(tmp_path, caplog):
+    place = Place(X, make_gallery(), tmp_path / "log", settings=StudioSettings(learns=False))
+    place.start()
+    page = http.client.HTTPConnection("127.0.0.1", place.port, timeout=10)
+    page.request("GET", place.link[place.link.index("/?") :])
+    cookie = page.getresponse().headers["set-cookie"].partition(";")[0]
+    page.close()
+    page.request("GET", "/api/live", headers={"cookie": cookie})
+    stream = page.getresponse()
+    assert stream.readline() == b"event: progress\n"
+    with caplog.at_level(logging.ERROR, "uvicorn.error"):
+        place.stop()
+    assert not place.thread.is_alive()
+    assert stream.read()  # to its end: it does not break off
+    assert caplog.records == []
+    page.close()

@@ -93,6 +93,12 @@ def received_settings(settings: dict[str, Any]) -> dict[str, Any]:
     return settings
 
 
+def give_way(niceness: int) -> None:
+    """Let others go first where the processor is busy: answers before questions before clusters."""
+    if hasattr(os, "nice"):
+        os.nice(niceness)
+
+
 def message_pipes() -> tuple[IO[bytes], IO[bytes]]:
     """What a process reads messages from and writes them to; a stray print is no message."""
     messages_out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")

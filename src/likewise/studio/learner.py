@@ -8,11 +8,11 @@ output, with nobody but its parent. Whatever happens here, answers go on being s
 """
 
 import contextlib
-import os
 import queue
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,7 +35,13 @@ from likewise.labeling import (
 )
 from likewise.model_file import save_model
 from likewise.report import describe_clusters, lay_out, write_report
-from likewise.studio.child_process import message_pipes, receive, received_settings, send
+from likewise.studio.child_process import (
+    give_way,
+    message_pipes,
+    receive,
+    received_settings,
+    send,
+)
 from likewise.studio.leaving import MODEL, REPORT, Saved, SaveRequest
 from likewise.studio.row_gallery import TILE
 from likewise.studio.snapshot import (
@@ -55,7 +61,8 @@ REFIT_GROWTH = 1.3  # times as many answers as at the last fit
 LEAST_ANSWERS = 10  # before the first fit
 IDLE_SECONDS = 1.5  # without an event, before a model is fitted
 MOST_CONFLICTS = 30
-NICENESS = 5  # answers come first
+NICENESS = 10  # answers come first, then questions
+LONGEST_PAUSE = 1.0  # seconds between two snapshots; shorter where they take less
 MOST_IMAGES = 2_000  # that are read again for every report
 
 
@@ -275,8 +282,7 @@ def placed(Z, previous: np.ndarray | None = None) -> np.ndarray:
 def main() -> None:
     """Read settings and events until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops, and closes the pipe
-    if hasattr(os, "nice"):
-        os.nice(NICENESS)
+    give_way(NICENESS)
     messages_in, messages_out = message_pipes()
     try:
         session = LabelingSession(**received_settings(receive(messages_in)))
@@ -300,7 +306,11 @@ def _read_all(file: IO[bytes], waiting: queue.Queue) -> None:
 
 
 def _learn(learner: Learner, waiting: queue.Queue, messages_out: IO[bytes]) -> None:
-    """Take all events that wait, then send a snapshot; fit when nothing comes for a while."""
+    """Take all events that wait, then send a snapshot; fit when nothing comes for a while.
+
+    A snapshot is followed by a pause as long as it took: with many people, answers come all the
+    time, and half a core for the clusters is enough.
+    """
     while True:
         try:
             message = waiting.get(timeout=IDLE_SECONDS if learner.wants_fit else None)
@@ -322,10 +332,12 @@ def _learn(learner: Learner, waiting: queue.Queue, messages_out: IO[bytes]) -> N
                 break
         if message is None:
             return
+        began = time.monotonic()
         send(_snapshot(learner), messages_out)
         for request in requests:
             send(_save(learner, request), messages_out)
             send(_snapshot(learner), messages_out)
+        time.sleep(min(time.monotonic() - began, LONGEST_PAUSE))
 
 
 def _snapshot(learner: Learner) -> Snapshot | Failed:

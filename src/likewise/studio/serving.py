@@ -72,7 +72,20 @@ def serve(
         backlog=BACKLOG,
     )
     sys.setswitchinterval(SWITCH_SECONDS)
-    uvicorn.Server(config).run(sockets=[listening])
+    StudioServer(config, studio).run(sockets=[listening])
+
+
+class StudioServer(uvicorn.Server):
+    """Ends what it sends to open pages before it waits for its requests to end."""
+
+    def __init__(self, config: uvicorn.Config, studio: Studio):
+        super().__init__(config)
+        self._studio = studio
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop serving."""
+        self._studio.hang_up()
+        await super().shutdown(sockets)
 
 
 def listen_at(host: str, port: int | None) -> socket.socket:

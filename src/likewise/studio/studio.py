@@ -388,6 +388,10 @@ class Studio:
             queue.put_nowait(Message("snapshot", version))
         return queue
 
+    def hang_up(self) -> None:
+        """End what is sent to open pages; they come again when the studio does."""
+        self._listeners.end()
+
     def forget(self, queue: asyncio.Queue) -> None:
         """Nobody listens there any more."""
         self._listeners.remove(queue)

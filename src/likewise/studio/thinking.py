@@ -12,8 +12,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from likewise.labeling import Event, LabelingSession, Progress, Question
-from likewise.studio.child_process import message_pipes, receive, received_settings, send
+from likewise.studio.child_process import (
+    give_way,
+    message_pipes,
+    receive,
+    received_settings,
+    send,
+)
 from likewise.studio.troubles import error_line
+
+NICENESS = 2  # answers come first
 
 
 class Job(NamedTuple):
@@ -65,6 +73,7 @@ class Thinker:
 def main() -> None:
     """Read settings and jobs until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops, and closes the pipe
+    give_way(NICENESS)
     messages_in, messages_out = message_pipes()
     try:
         thinker = Thinker(LabelingSession(**received_settings(receive(messages_in))))

@@ -8,6 +8,7 @@ import uvicorn
 
 from likewise.labeling import EventLog, LabelingSession, RowNames
 from likewise.studio import Studio, StudioSettings, Visitors, create_app
+from likewise.studio.serving import StudioServer
 
 TOKEN = "the-token"
 STATE = """() => {
@@ -53,7 +54,7 @@ class Place:
         config = uvicorn.Config(
             app, log_level="error", ws="none", timeout_graceful_shutdown=1, lifespan="on"
         )
-        self.server = uvicorn.Server(config)
+        self.server = StudioServer(config, self.studio)
         run = {"sockets": [listening]}
         self.thread = threading.Thread(target=self.server.run, kwargs=run, daemon=True)
         self.thread.start()

@@ -126,7 +126,8 @@ export function orderCells(cellList, differs) {
 
 function cells(card, beside, differs, isSmall) {
   const others = beside.filter((other) => other.row !== card.row).map((other) => new Map(other.cells));
-  const isUnlike = ([column, text]) => others.some((other) => other.get(column) !== text);
+  const isAlone = card.cells.length === 1; // all of it differs, which says nothing
+  const isUnlike = ([column, text]) => !isAlone && others.some((other) => other.get(column) !== text);
   const ordered = orderCells(card.cells, differs);
   const most = isSmall ? 4 : MOST_CELLS;
   const list = h(
