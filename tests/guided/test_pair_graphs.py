@@ -60,21 +60,24 @@ def test_wrong_answers_do_not_make_memberships_flat():
 
 def test_answers_hold_unless_held_out_ones_say_otherwise():
     hits = np.ones((3, 40))
-    assert choose_step(trials_of(hits), some_pairs(40)) == HELD
+    assert choose_step(trials_of(hits), some_pairs(40), 0.05, False) == HELD
+    assert choose_step(trials_of(hits), some_pairs(40), 0.2, True) == HELD
+    assert choose_step(trials_of(hits), some_pairs(40), 0.2, False) == FREE  # too many wrong
     hits[HELD, :20] = hits[PRICED, :10] = 0
-    assert choose_step(trials_of(hits), some_pairs(40)) == FREE
+    assert choose_step(trials_of(hits), some_pairs(40), 0.05, False) == FREE
 
 
 def test_no_answer_is_doubted_where_holding_helps_or_where_contradictions_are_expected():
     hits, pairs = np.ones((3, 40)), some_pairs(40)
     contradicted = np.arange(40) < 12
     unsure, sure = np.where(contradicted, 0.3, 0.7), np.where(contradicted, 0.02, 0.98)
-    assert are_trusted(trials_of(hits, unsure), pairs)  # as many as expected: hard data
-    assert not are_trusted(trials_of(hits, sure), pairs)  # 12 of 40 where 1 is expected
+    assert are_trusted(trials_of(hits, unsure), pairs, 0.2)  # as many as expected: hard data
+    assert not are_trusted(trials_of(hits, sure), pairs, 0.2)  # 12 of 40 where 1 is expected
+    assert not are_trusted(trials_of(hits, unsure), pairs, 0.3)  # nor are data as hard as that
     hits[FREE, :20] = 0  # holding helps
-    assert are_trusted(trials_of(hits, sure), pairs)
+    assert are_trusted(trials_of(hits, sure), pairs, 0.2)
     hits[FREE], hits[HELD, :20] = 1, 0  # holding hurts
-    assert not are_trusted(trials_of(hits, sure), pairs)
+    assert not are_trusted(trials_of(hits, sure), pairs, 0.2)
 
 
 def test_the_last_steps_by_hand():

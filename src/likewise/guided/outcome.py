@@ -236,7 +236,8 @@ def join_pairs(
     steps = last_steps(C, heard, centers)
     wrong = np.nan_to_num(doubt_answers(credits, error_rate))
     is_violated = satisfied_answers(Z[rows], heard, steps[FREE]) == 0
-    if are_trusted(trials, trial):
+    is_trusted = are_trusted(trials, trial, error_rate)
+    if is_trusted:
         is_violated[:] = False
     doubtful = np.flatnonzero(is_violated & (wrong > 0.5))
     doubtful = doubtful[np.argsort(-wrong[doubtful], kind="stable")]
@@ -251,7 +252,7 @@ def join_pairs(
     top = int(np.argmax(weighed.weights))
     if WAYS[top] == AS_THEY_ARE.name:
         learner, Z, pulls = None, X, np.zeros(answers.n_answers)
-    labels = steps[choose_step(trials, trial)].astype(np.int64)
+    labels = steps[choose_step(trials, trial, error_rate, is_trusted)].astype(np.int64)
     memberships = memberships_of(C, labels, centers, sharpness)
     if len(rows) < len(X):
         near = share_by_neighbors(Z, Z[rows], memberships).argmax(axis=1)

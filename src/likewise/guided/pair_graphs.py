@@ -13,7 +13,8 @@ unless held-out answers prefer a price on violated pairs, or clusters that pairs
 answer is doubtful if it is violated and rather wrong than right: by the clusters learned without
 it, at the rate of errors that all answers together suggest. None is where held-out answers are
 predicted clearly better when the others hold, or where memberships expect as many contradictions:
-the data are hard then, and the people careful. Decisions 32 and 68 have the figures.
+the data are hard then, and the people careful. Where one in five or more is wrong, clusters are not
+moved by what is left of them. Decisions 32, 68 and 70 have the figures.
 """
 
 import warnings
@@ -50,6 +51,7 @@ STEP_ERRORS = 1.8  # by which a later one must be ahead of the first: four answe
 SURE_ERRORS = 1.5  # by which answers that hold must make better clusters, so that none is wrong
 OFTEN = 0.22  # share of answers that are contradicted: few people are wrong more often,
 CARELESS = 2.5  # unless so many times as often as uncertain memberships expect
+MANY_WRONG = 0.2  # rate of errors from which on doubted answers no longer move clusters
 
 
 class PairTrials(NamedTuple):
@@ -95,21 +97,31 @@ def share_rows(E: np.ndarray, centers: np.ndarray) -> np.ndarray:
     return share_by_distance(sq_dists, sq_dists.min(axis=1).mean() / 2)
 
 
-def choose_step(trials: PairTrials, answers: Constraints) -> int:
-    """Answers hold unless held-out ones prefer a price, or clusters that answers do not move."""
+def choose_step(
+    trials: PairTrials, answers: Constraints, error_rate: float, is_trusted: bool
+) -> int:
+    """Answers hold unless held-out ones prefer a price, or clusters that answers do not move.
+
+    Where many are wrong and not all of these are found, what is left would hold, too.
+    """
+    if error_rate >= MANY_WRONG and not is_trusted:
+        return FREE
     hits, weights = judged_hits(trials.hits, answers)
     if len(weights) == 0:
         return HELD
     return ahead_of_first([STEP_ERRORS, STEP_ERRORS])(hits, weights)
 
 
-def are_trusted(trials: PairTrials, answers: Constraints) -> bool:
+def are_trusted(trials: PairTrials, answers: Constraints, error_rate: float) -> bool:
     """Whether no answer is doubted.
 
     Where held-out answers are predicted clearly better if all others hold, none is wrong. Where
     memberships contradict more answers than people get wrong, but about as many as they expect to,
-    being uncertain, the data are hard rather than the people careless.
+    being uncertain, the data are hard rather than the people careless; but not beyond the rates
+    that held-out answers about hard data suggest.
     """
+    if error_rate > MANY_WRONG:
+        return False
     hits, weights = judged_hits(trials.hits, answers)
     if len(weights) == 0:
         return False
