@@ -80,9 +80,7 @@ def test_a_model_of_choices_predicts_more_doubts_nothing_and_is_saved(
     panel, seed, monkeypatch, tmp_path
 ):
     X, answers, others = panel
-    monkeypatch.setattr(
-        "likewise.guided.guided_clustering.people_disagree", lambda choice, answers: True
-    )
+    monkeypatch.setattr("likewise.guided.routes.people_disagree", lambda choice, answers: True)
     model = GuidedClustering(3, random_state=seed).fit(X, constraints=answers)
     assert isinstance(model.learner_, ChoiceKernel)
     assert len(model.doubtful_) == 0

@@ -1,12 +1,10 @@
 """Cluster rows by a few answers: the estimator that chooses everything else.
 
-Where answers name the group of some rows (labels, clicks): memberships spread over neighbor graphs
-of the features and of learned spaces, if the groups follow the data at all (known_groups.py).
-Where answers are mostly pairs: an average of four ways to cluster (pair_consensus.py). Elsewhere:
-    space   = the features as they are, unless held-out answers prefer a learned space (spaces.py)
-    labels  = k-means in that space, with a price on every pair that it violates (outcome.py)
-Both again, without the doubtful answers, which the others contradict. Sizes, exclusive groups and
-outliers come last, where asked for (last_step.py).
+numbers   what X holds, as numbers (raw_rows.py), prepared: standardized or not (preparation.py)
+answers   of people who can be trusted (people.py)
+clusters  of a sample of the rows, by one of three routes (routes.py); all others by their
+          neighbors or the nearest center (many_rows.py)
+rules     sizes, exclusive groups and outliers, where asked for (last_step.py)
 """
 
 from functools import partial
@@ -22,56 +20,44 @@ from sklearn.base import (
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from likewise.cluster import check_enough_rows, choose_n_clusters
+from likewise.cluster import check_enough_rows
 from likewise.constraints import Constraints, check_constraints, fit_and_label
 from likewise.evaluation import satisfaction_score, satisfied_answers
 from likewise.features import TableFeatures
 from likewise.guided.batched_rows import predict_batches
 from likewise.guided.guided_report import GuidedReport
+from likewise.guided.guided_settings import check_settings
 from likewise.guided.image_clusters import fit_images
 from likewise.guided.known_groups import groups_of
-from likewise.guided.last_step import (
-    Finished,
-    apart_labels,
-    check_last_step,
-    cluster_by_density,
-    finish,
-    n_clusters_for,
+from likewise.guided.last_step import apart_labels, cluster_by_density, n_clusters_for
+from likewise.guided.many_rows import (
+    as_row_blocks,
+    as_rows,
+    conflict_messages,
+    finish_rows,
+    label_all_rows,
+    label_blocks,
+    share_blocks,
 )
-from likewise.guided.many_rows import Assigner, assign_all, assigner_of, conflict_messages
-from likewise.guided.outcome import (
-    Outcome,
-    Placed,
-    are_mostly_pairs,
-    draw_answers,
-    fit_learner,
-    join_pairs,
-    place,
-    share_by_centers,
-    share_by_neighbors,
-    spread_groups,
-)
-from likewise.guided.people import describe_people, judge_people, put_back
-from likewise.guided.preparation import PREPARATIONS, Preparation, fit_preparation
+from likewise.guided.outcome import Outcome, place
+from likewise.guided.people import People, describe_people, judge_people, put_back
+from likewise.guided.preparation import Preparation, fit_preparation
 from likewise.guided.raw_rows import (
     as_numbers,
     describe_columns,
     fit_features,
-    named_blocks,
     open_raw,
     set_names,
 )
-from likewise.guided.spaces import Choice, choose_space, people_disagree, rank_doubtful, try_choices
+from likewise.guided.routes import cluster_by_answers
 from likewise.guided.view_preparation import prepare_views
 from likewise.guided.written_clusters import write_clusters
-from likewise.kernel_learning import ChoiceKernel
 from likewise.kernels import sq_distances
-from likewise.maps import ChainedMap, as_map, by_map, from_device, on_device
+from likewise.maps import ChainedMap, as_map, by_map
 from likewise.numerics.rows import sample_rows
-from likewise.scale import Blocks, as_blocks, fingerprint_of, is_blockwise, mapped
+from likewise.scale import as_blocks, is_blockwise
 from likewise.scale import transform as transform_blocks
 
-TRIAL_ROWS = 600  # rows that candidates are tried on, beside those that answers touch
 FIT_ROWS = 10_000  # rows that are learned from and clustered; the others go to the nearest center
 
 
@@ -267,7 +253,7 @@ class GuidedClustering(
         -------
         self : GuidedClustering
         """
-        self._check_settings()
+        check_settings(self)
         if self.image_shape is not None:
             self.__dict__.update(fit_images(self, X, y, constraints))
             return self
@@ -289,31 +275,10 @@ class GuidedClustering(
         else:
             X_rows = in_memory if len(rows) == X.shape[0] else in_memory[rows]
         sampled = answers.restrict(rows).with_exclusive(None)  # nothing is learned from rules
-        preparation = self._prepare(X_rows, sampled, seed)
-        X_fit = preparation.map.transform(X_rows)
-        people = judge_people(X_fit, sampled, seed)
-        heard = sampled if people is None else sampled.subset(people.is_kept)
-        if heard.n_answers < sampled.n_answers:
-            preparation = self._prepare(X_rows, heard, seed)
-            X_fit = preparation.map.transform(X_rows)
-        outcome = self._cluster(X_fit, heard, seed)
-        if preparation.by_answers and not outcome.choice.follows:
-            # answers that nothing is learned from do not choose a preparation either
-            preparation = self._prepare(X_rows, Constraints(len(rows)), seed)
-            X_fit = preparation.map.transform(X_rows)
-            outcome = self._cluster(X_fit, heard, seed)
+        X_fit, preparation, people, outcome = self._learn(X_rows, sampled, answers, seed)
         self.preparation_, prepared = preparation.name, preparation.map
         self.view_weights_ = preparation.view_weights
         self.scaler_ = None if self.preparation_ == "none" else prepared
-        if self.last_step == "density":
-            outcome = cluster_by_density(outcome, self.min_size)
-        n_clusters = n_clusters_for(len(outcome.centers), answers, self.min_size, self.max_size)
-        if self.n_clusters == "auto" and n_clusters != len(outcome.centers):
-            again = clone(self).set_params(n_clusters=n_clusters)
-            why = f"{n_clusters}, nearest to {len(outcome.centers)} of what the rules allow"
-            outcome = again._cluster(X_fit, heard, seed)._replace(why_n_clusters=why)
-        if people is not None:
-            outcome = put_back(outcome, people.is_kept)
         self.annotators_ = None if people is None else people.names
         self.reliabilities_ = None if people is None else people.reliabilities
         choice, Z = outcome.choice, outcome.Z
@@ -329,8 +294,8 @@ class GuidedClustering(
         learned = () if self.learner_ is None else (as_map(self.learner_),)
         self.map_ = ChainedMap((prepared, *learned))
         self._n_features_out = Z.shape[1]
-        self.labels_, labels_before = self._complete(X, rows, outcome, before)
-        self.labels_, self.nearest_labels_, last_step = self._finish(X, Z, answers)
+        self.labels_, labels_before = label_all_rows(self, X, rows, outcome, before)
+        self.labels_, self.nearest_labels_, last_step = finish_rows(self, X, Z, answers)
         final_labels = apart_labels(self.labels_[rows])
         satisfied = satisfied_answers(Z, sampled, final_labels)
         self.violated_ = np.flatnonzero(satisfied == 0)
@@ -400,7 +365,7 @@ class GuidedClustering(
         X : ndarray of shape (n_samples, n_prepared_features)
         """
         check_is_fitted(self)
-        return self.map_.maps[0].transform(self._rows(X))
+        return self.map_.maps[0].transform(as_rows(self, X))
 
     def transform(self, X):
         """Map rows to the space whose squared Euclidean distances are the learned ones.
@@ -418,10 +383,13 @@ class GuidedClustering(
         """
         check_is_fitted(self)
         if not is_blockwise(X):
-            return self.map_.transform(self._rows(X))
+            return self.map_.transform(as_rows(self, X))
         is_lazy = hasattr(X, "chunks") and self.features_ is None and self.device is None
         return transform_blocks(
-            self.map_, X if is_lazy else self._blocks(X), device=self.device, n_jobs=self.n_jobs
+            self.map_,
+            X if is_lazy else as_row_blocks(self, X),
+            device=self.device,
+            n_jobs=self.n_jobs,
         )
 
     def predict(self, X):
@@ -437,7 +405,7 @@ class GuidedClustering(
         labels : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        return self._label(self._blocks(X))
+        return label_blocks(self, as_row_blocks(self, X))
 
     def predict_proba(self, X):
         """Memberships of each row: shares of the clusters that sum to 1.
@@ -456,19 +424,7 @@ class GuidedClustering(
         memberships : ndarray of shape (n_samples, n_clusters)
         """
         check_is_fitted(self)
-        return self._shares(self._blocks(X))
-
-    def _shares(self, X: Blocks) -> np.ndarray:
-        """(n, k) memberships of rows that are numbers."""
-        Z = mapped(self.map_, X, device=self.device).map(from_device, self._n_features_out)
-        if self.anchors_ is None or self.anchor_memberships_ is None:
-            centers, sq_unit = self.cluster_centers_, self.membership_unit_
-            share = partial(share_by_centers, centers=centers, sq_unit=sq_unit)
-        else:
-            anchors, memberships = self.anchors_, self.anchor_memberships_
-            share = partial(share_by_neighbors, anchors=anchors, memberships=memberships)
-        shares = Z.run(share, what="assigning rows", n_jobs=self.n_jobs)
-        return np.concatenate(list(shares))
+        return share_blocks(self, as_row_blocks(self, X))
 
     def predict_batches(self, batches, *, keep=(), features=None, memberships=False):
         """Find the clusters of rows that come in batches, one batch at a time.
@@ -534,45 +490,39 @@ class GuidedClustering(
         tags.input_tags.sparse = True
         return tags
 
-    def _check_settings(self):
-        is_count = isinstance(self.n_clusters, (int, np.integer)) and self.n_clusters >= 1
-        if self.n_clusters != "auto" and not is_count:
-            raise ValueError(f'n_clusters={self.n_clusters!r} must be "auto" or 1 or more.')
-        if self.preparation not in PREPARATIONS:
-            known = ", ".join(PREPARATIONS)
-            raise ValueError(f"preparation={self.preparation!r} is unknown. Use one of {known}.")
-        if self.views is not None and self.preparation != "auto":
-            raise ValueError(f"views={self.views!r} are prepared by themselves. Drop preparation.")
-        if self.learner != "auto" and not hasattr(self.learner, "transform"):
-            raise TypeError(
-                f"learner={self.learner!r} has no transform, so there is no space to cluster in. "
-                "Use a clusterer on its own."
-            )
-        if self.features != "auto" and not hasattr(self.features, "transform"):
-            raise TypeError(
-                f'features={self.features!r} must be "auto" or a transformer. Name columns in '
-                "features=TableFeatures(features=names)."
-            )
-        check_last_step(self.min_size, self.max_size, self.outliers, self.last_step)
-        if self.checkpoint is not None and not isinstance(self.random_state, (int, np.integer)):
-            raise ValueError(
-                f"checkpoint needs an int as random_state, not {self.random_state!r}: what was "
-                "learned before must be learned again."
-            )
-        if self.device is not None:
-            on_device(np.empty(0), self.device)  # refused before the work if it is not there
-
-    def _rows(self, X):
-        """Rows as numbers (n, n_features) the way ``fit`` took them."""
-        X = X if self.features_ is None else self.features_.transform(X)
-        return by_map.validate(self, X, reset=False)
-
-    def _blocks(self, X) -> Blocks:
-        """The same block by block, where rows come so or are many."""
-        X = as_numbers(self.features_, X)
-        if is_blockwise(X):
-            return named_blocks(self, X)
-        return as_blocks(by_map.validate(self, X, reset=False))
+    def _learn(
+        self, X, answers: Constraints, rules: Constraints, seed: int
+    ) -> tuple[np.ndarray, Preparation, People | None, Outcome]:
+        """Prepare the rows, listen to people who can be trusted, and cluster by their answers."""
+        preparation = self._prepare(X, answers, seed)
+        X_fit = preparation.map.transform(X)
+        people = judge_people(X_fit, answers, seed)
+        heard = answers if people is None else answers.subset(people.is_kept)
+        if heard.n_answers < answers.n_answers:
+            preparation = self._prepare(X, heard, seed)
+            X_fit = preparation.map.transform(X)
+        cluster = partial(
+            cluster_by_answers,
+            learner=self.learner,
+            n_init=self.n_init,
+            n_jobs=self.n_jobs,
+            seed=seed,
+        )
+        outcome = cluster(X_fit, heard, self.n_clusters)
+        if preparation.by_answers and not outcome.choice.follows:
+            # answers that nothing is learned from do not choose a preparation either
+            preparation = self._prepare(X, Constraints(answers.n_samples), seed)
+            X_fit = preparation.map.transform(X)
+            outcome = cluster(X_fit, heard, self.n_clusters)
+        if self.last_step == "density":
+            outcome = cluster_by_density(outcome, self.min_size)
+        n_clusters = n_clusters_for(len(outcome.centers), rules, self.min_size, self.max_size)
+        if self.n_clusters == "auto" and n_clusters != len(outcome.centers):
+            why = f"{n_clusters}, nearest to {len(outcome.centers)} of what the rules allow"
+            outcome = cluster(X_fit, heard, n_clusters)._replace(why_n_clusters=why)
+        if people is not None:
+            outcome = put_back(outcome, people.is_kept)
+        return X_fit, preparation, people, outcome
 
     def _prepare(self, X, answers: Constraints, seed: int) -> Preparation:
         """Columns of a table have equal weights already; anything else is prepared as asked."""
@@ -585,103 +535,3 @@ class GuidedClustering(
             return fit_preparation(X, self.preparation, seed=seed)
         groups = groups_of(answers, self.n_clusters)
         return fit_preparation(X, self.preparation, answers=answers, groups=groups, seed=seed)
-
-    def _cluster(self, X, answers: Constraints, seed: int) -> Outcome:
-        """From known groups, from pairs, or in a chosen space, by what the answers are."""
-        if self.learner == "auto":
-            groups = groups_of(answers, self.n_clusters)
-            if groups is not None:
-                return spread_groups(
-                    X, answers, groups, self.n_clusters, n_init=self.n_init, seed=seed
-                )
-            if are_mostly_pairs(answers):
-                return join_pairs(X, answers, self.n_clusters, n_init=self.n_init, seed=seed)
-        return self._cluster_in_space(X, answers, seed)
-
-    def _finish(self, X: Blocks, Z: np.ndarray, answers: Constraints) -> Finished:
-        """Outliers set aside and rules kept (last_step.py)."""
-
-        def map_all() -> np.ndarray:
-            Z_blocks = mapped(self.map_, X, device=self.device).map(from_device, Z.shape[1])
-            return np.concatenate(list(Z_blocks.run(np.asarray, what="mapping rows")))
-
-        return finish(
-            self.labels_,
-            answers,
-            self.n_clusters_,
-            Z=Z,
-            map_all=map_all,
-            memberships=lambda: self._shares(X),
-            min_size=self.min_size,
-            max_size=self.max_size,
-            outliers=self.outliers,
-        )
-
-    def _cluster_in_space(self, X, answers: Constraints, seed: int) -> Outcome:
-        """k-means in the space that held-out answers choose, again without the doubtful ones."""
-        choice = self._choose(X, answers, seed)
-        learned = fit_learner(choice.learner, X, answers, np.arange(answers.n_answers))
-        counted = choose_n_clusters(learned.Z, answers, self.n_clusters, X=X, random_state=seed)
-        k = counted.n_clusters
-        heard = answers if choice.follows else Constraints(answers.n_samples)
-        placed = place(learned.Z, heard, k, n_init=self.n_init, seed=seed)
-        satisfied = satisfied_answers(learned.Z, heard, placed.labels)
-        doubtful = rank_doubtful(choice.credits[: heard.n_answers], satisfied, learned.pulls)
-        if isinstance(choice.learner, ChoiceKernel) and self.learner == "auto":
-            doubtful = doubtful[:0]  # who chooses by chance gives unlikely answers too
-        if len(doubtful):
-            trusted = np.delete(np.arange(answers.n_answers), doubtful)
-            learned = fit_learner(choice.learner, X, answers, trusted)
-            placed = place(learned.Z, answers.subset(trusted), k, self.n_init, seed)
-        labels, centers = placed
-        Z, pulls, why = learned.Z, learned.pulls, counted.why
-        return Outcome(choice, choice.learner, Z, labels, centers, doubtful, pulls, why)
-
-    def _complete(
-        self, X: Blocks, rows: np.ndarray, outcome: Outcome, before: Placed
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Labels of the rows that were clustered and, block by block, of all others; and what they
-        were before anything was learned."""
-        if len(rows) == X.shape[0]:
-            return outcome.labels, before.labels
-        at_first = assigner_of(self.map_.maps[0], before.centers, None, None)
-        arrays = (outcome.labels, outcome.Z, before.centers, outcome.centers, outcome.anchors)
-        labels, labels_before = assign_all(
-            X,
-            (self._assigner(), at_first),
-            device=self.device,
-            n_jobs=self.n_jobs,
-            checkpoint=self.checkpoint,
-            fingerprint=fingerprint_of(X, rows, *arrays),
-        )
-        labels[rows], labels_before[rows] = outcome.labels, before.labels
-        return labels, labels_before
-
-    def _assigner(self) -> Assigner:
-        return assigner_of(
-            self.map_, self.cluster_centers_, self.anchors_, self.anchor_memberships_
-        )
-
-    def _label(self, X: Blocks) -> np.ndarray:
-        """The cluster (n,) of rows, block by block."""
-        return assign_all(X, (self._assigner(),), device=self.device, n_jobs=self.n_jobs)[0]
-
-    def _choose(self, X, answers: Constraints, seed: int) -> "Choice":
-        """The learner to use, not yet fitted, and how it was chosen."""
-        if self.learner != "auto":
-            none = np.empty(0)
-            unseen = np.full(answers.n_answers, np.nan)
-            return Choice(clone(self.learner), (), none, none, -1, "the learner was given.", unseen)
-        asked = draw_answers(answers, seed)
-        drawn = answers.subset(asked)
-        rows = sample_rows(X.shape[0], TRIAL_ROWS, drawn.touched_rows(), seed)
-        n_clusters = None if self.n_clusters == "auto" else self.n_clusters
-        choice = choose_space(
-            X[rows], drawn.restrict(rows), n_clusters, seed=seed, n_jobs=self.n_jobs
-        )
-        credits = np.full(answers.n_answers, np.nan)
-        credits[asked] = choice.credits
-        choice = choice._replace(credits=credits)
-        if people_disagree(choice, answers):
-            choice = try_choices(X, answers, choice, seed=seed)
-        return choice
