@@ -122,7 +122,7 @@ def test_a_route_that_fails_is_told_to_the_page(monkeypatch):
 
     async def work(exchange):
         asyncio.get_running_loop().set_exception_handler(lambda _, found: caught.append(found))
-        content, _ = await exchange("GET", "/api/question")
+        content, _ = await exchange("POST", "/api/events", {"events": []})
         assert content["status"] == 500
         assert "ZeroDivisionError" in content["json"]["error"]
 

@@ -18,7 +18,7 @@ from likewise.studio.thinker_link import ThinkerLink, ThinkingFailed
 from likewise.studio.thinking import Job, Thought
 from likewise.studio.troubles import error_line
 
-WAIT_SECONDS = 20.0  # that a request waits for a question
+WAIT_SECONDS = 10.0  # that a request waits for a question; the page gives up after 15
 PROGRESS_SECONDS = 2.0  # after which progress comes before further questions
 
 

@@ -8,9 +8,11 @@ import uvicorn
 
 from likewise.labeling import EventLog, LabelingSession, RowNames
 from likewise.studio import Studio, StudioSettings, Visitors, create_app
+from likewise.studio.learner import LEAST_ANSWERS
 from likewise.studio.serving import StudioServer
 
 TOKEN = "the-token"
+PATIENCE = 600  # looks at the log, ten a second: the machine may be busy
 STATE = """() => {
   const question = document.querySelector('.question:not([inert])');
   if (!question) return null;
@@ -63,19 +65,30 @@ class Place:
         return self
 
     def wait_learned(self):
-        """Until there are clusters, however busy the machine is."""
-        while self.studio.snapshot is None:
+        """Until the clusters know all that was said, however busy the machine is."""
+        while not self._has_learned():
             time.sleep(0.05)
         return self
+
+    def _has_learned(self):
+        snapshot, desk = self.studio.snapshot, self.studio.desk
+        if snapshot is None or (desk.n_answers >= LEAST_ANSWERS and not snapshot.n_fitted):
+            return False
+        return all(event.kind == "shown" for event in desk.events[snapshot.n_events :])
 
     def stop(self):
         self.server.should_exit = True
         self.thread.join(10)
         self.log.close()
 
-    def events(self, *kinds):
-        """What is in the log, of these kinds."""
-        return [event for event in self.log.read() if event.kind in kinds]
+    def events(self, *kinds, at_least=0):
+        """What is in the log, of these kinds, once there are so many."""
+        for _ in range(PATIENCE):
+            events = [event for event in self.log.read() if event.kind in kinds]
+            if len(events) >= at_least:
+                break
+            time.sleep(0.1)
+        return events
 
 
 class Person:

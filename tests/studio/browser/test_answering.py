@@ -1,11 +1,14 @@
 """Answering in a real browser: every answer arrives, once, and nothing else."""
 
 import json
+import time
 
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from likewise.labeling import LabelingSession
+from likewise.labeling import LabelingSession, LabelOracle, ask
+from likewise.studio import RowGallery, StudioSettings
+from tests.studio.browser.at_the_page import Person
 
 PATIENCE = 480  # looks at a page, four a second: the machine may be busy
 LOST = ("Failed to load resource",)
@@ -119,11 +122,13 @@ def test_answers_given_offline_arrive_once(visit, digit_studio, digits):
     question = ann.question()
     ann.press("c")
     ann.page.wait_for_selector(".saved.unsent")
-    assert ann.page.get_by_role("alert").inner_text().startswith("The studio cannot be reached. 1")
+    assert ann.page.locator(".saved").text_content() == "1 answer not sent yet"
+    alert = ann.page.get_by_role("alert").filter(has_text="The studio cannot be reached.")
+    alert.wait_for()
     assert len(place.events("answer")) == 1
     ann.page.context.set_offline(False)
     ann.wait_saved()
-    assert ann.page.get_by_role("alert").count() == 0
+    alert.wait_for(state="detached")
     answers = place.events("answer")
     assert len(answers) == 2
     assert answers[-1].question.rows[0] == question["rows"][0]
@@ -239,6 +244,100 @@ def test_each_kind_of_question_has_its_keys(visit, digit_studio, digits):
         else:
             assert event.choice == (right[keys[0]] if keys[0] in right else int(keys[0]) - 1)
         assert event.seconds > 0
+
+
+def full_reply(route):
+    """The reply that has the next question but one too: whatever is sent twice counts once."""
+    reply = route.fetch()
+    while len(reply.json()["questions"]) < 2:
+        time.sleep(0.05)
+        reply = route.fetch()
+    return reply
+
+
+class Held:
+    """Requests of a page that the test lets go on when it wants; sent=True: their replies."""
+
+    def __init__(self, page, path, *, sent=False):
+        self.page, self.waiting, self.is_over = page, [], False
+
+        def hold(route):
+            if self.is_over:
+                route.continue_()
+            else:
+                self.waiting.append((route, full_reply(route) if sent else None))
+
+        page.route(path, hold)
+
+    def wait(self):
+        for _ in range(PATIENCE):
+            if self.waiting:
+                return
+            self.page.wait_for_timeout(50)
+        raise TimeoutError("nothing was sent")
+
+    def let_go(self):
+        self.is_over = True
+        for route, reply in self.waiting:
+            route.continue_() if reply is None else route.fulfill(response=reply)
+
+
+def test_another_kind_is_not_overtaken_by_the_reply_to_an_answer(visit, digit_studio, digits):
+    ann = visit(digit_studio().link, y=digits[1]).enter()
+    ann.answer(2)
+    ann.wait_ahead()
+    reply = Held(ann.page, "**/api/events", sent=True)
+    ann.answer(1)
+    reply.wait()  # with questions of the kind before
+    question = Held(ann.page, "**/api/question*")
+    ann.page.locator("select.kind").select_option("pair")
+    reply.let_go()
+    ann.wait_saved()
+    question.let_go()
+    ann.page.wait_for_selector(".question.pair:not([inert])")
+
+
+def test_undo_in_a_new_page_is_not_overtaken_by_its_first_questions(visit, digit_studio, digits):
+    place = digit_studio()
+    ann = visit(place.link, y=digits[1]).enter()
+    (answered,) = ann.answer(1)
+    ann.wait_saved()
+    question = Held(ann.page, "**/api/question*", sent=True)
+    undo = Held(ann.page, "**/api/events")
+    ann.page.reload()
+    question.wait()  # with what comes after the answer
+    ann.press("u")
+    undo.wait()
+    question.let_go()
+    ann.page.wait_for_timeout(50)
+    undo.let_go()
+    assert ann.question()["rows"][0] == answered["rows"][0]
+    assert [event.kind for event in place.events("answer", "undo")] == ["answer", "undo"]
+
+
+def test_further_groups_are_shown_next_though_an_earlier_reply_is_late(visit, served, tmp_path):
+    X = 9.0 * np.eye(12).repeat(3, axis=0)
+    gallery = RowGallery("Points", "table", 36, columns={"x": X[:, 0]})
+    path = tmp_path / "answers-0.log"
+    ask(X, LabelOracle(np.arange(36)), budget=12, log=path).close()  # everything is a group
+    place = served(X, gallery, settings=StudioSettings(learns=False))
+    page = visit(place.link).page
+    ann = Person(page)
+    ann.wait_ahead()
+    reply = Held(page, "**/api/events", sent=True)
+    skipped = ann.question()
+    ann.press("s")
+    reply.wait()
+    ann.wait_past(skipped["id"])
+    asked = ann.question()
+    ann.press("a")
+    reply.let_go()  # with questions from before
+    ann.wait_past(asked["id"])
+    further = ann.question()
+    assert further["rows"] == asked["rows"]
+    assert not set(map(tuple, further["choices"])) & set(map(tuple, asked["choices"]))
+    ann.wait_saved()
+    assert place.events("answer")[-1].choice == "another"
 
 
 def test_two_people_answer_at_once_and_keep_their_own_questions(visit, digit_studio, digits):

@@ -12,6 +12,7 @@ from likewise.studio import RowGallery, StudioSettings
 from tests.browsing import CONTRASTS
 from tests.studio.browser.at_the_page import Place
 
+LOOKS = 40  # at a map that a busy machine is still drawing
 SCREENS = ("Answer", "Map", "Clusters", "Doubts", "History", "Downloads")
 HARMFUL = "\"'><img src=x onerror=document.title=7><script>document.title=7</script>"
 UNNAMED = """() => [...document.querySelectorAll('button, a, input, select, img, [role]')]
@@ -40,6 +41,7 @@ def learned(place, visit):
     """A person at that studio, once the clusters are there."""
 
     def come(**more):
+        place.wait_learned()  # what the test before said: nothing moves while this one looks
         person = visit(place.link, **more)
         person.page.wait_for_selector(".question")
         return person
@@ -111,16 +113,19 @@ def test_the_map_has_the_colors_of_the_clusters(learned, painter):
     drawn = person.page.locator(".map-screen .map")
     drawn.and_(person.page.locator("[data-points='300']")).wait_for()
     assert drawn.get_attribute("data-painter") == painter
-    person.page.wait_for_timeout(200)  # the frame after
     wanted = person.page.evaluate(
         "() => [...document.querySelectorAll('.legend .swatch')]"
         ".map(e => getComputedStyle(e).backgroundColor.match(/\\d+/g).map(Number))"
     )
-    pixels = np.asarray(Image.open(BytesIO(drawn.screenshot())).convert("RGB")).reshape(-1, 3)
-    pixels = np.unique(pixels, axis=0).astype(int)
-    nearest = np.array([np.abs(pixels - color).max(axis=1).min() for color in wanted])
-    assert len(nearest) >= 8
-    assert np.mean(nearest <= 45) > 0.8  # WebGL2 lets points shine through each other
+    assert len(wanted) >= 8
+    for _ in range(LOOKS):
+        pixels = np.asarray(Image.open(BytesIO(drawn.screenshot())).convert("RGB")).reshape(-1, 3)
+        pixels = np.unique(pixels, axis=0).astype(int)
+        nearest = np.array([np.abs(pixels - color).max(axis=1).min() for color in wanted])
+        if np.mean(nearest <= 45) > 0.8:  # WebGL2 lets points shine through each other
+            return
+        person.page.wait_for_timeout(250)  # the next frame
+    raise AssertionError(nearest)
 
 
 def test_a_row_of_the_map_is_shown_by_pointer_and_by_keyboard(learned):
@@ -184,9 +189,11 @@ def test_doubtful_answers_are_kept_or_flipped_by_one_key(learned, place):
     doubtful = person.page.locator(".doubtful")
     assert doubtful.count() >= 2  # one answer in ten was wrong
     person.press("k", "f")
+    decided = person.page.locator(".decided")
+    decided.nth(1).wait_for()
     person.wait_saved()
     assert [event.kind for event in place.events("keep", "flip")] == ["keep", "flip"]
-    assert person.page.locator(".decided").count() == 2
+    assert decided.count() == 2
 
 
 def test_a_row_is_dragged_to_another_cluster(learned, place):
@@ -199,8 +206,7 @@ def test_a_row_is_dragged_to_another_cluster(learned, place):
     )
     n_before = len(place.events("action"))
     cards.nth(0).locator(".movable").nth(1).drag_to(cards.nth(1))
-    person.wait_saved()
-    actions = place.events("action")
+    actions = place.events("action", at_least=n_before + 1)
     assert len(actions) == n_before + 1
     assert actions[-1].question.kind == "move"
     assert actions[-1].question.rows == (person.page.evaluate("window.row"),)
@@ -267,8 +273,9 @@ def test_single_keys_can_be_switched_off(learned):
 
 
 def test_the_session_of_a_studio_is_the_one_of_its_log(place):
+    events = place.log.read()
     again = LabelingSession(place.X, log=place.path)
-    assert len(again.events) == len(place.log.read())
+    assert list(again.events)[: len(events)] == events  # the next question may have come since
 
 
 def test_what_is_wrong_in_the_studio_stands_above_every_screen(place, learned):

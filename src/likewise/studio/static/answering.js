@@ -37,32 +37,35 @@ export function answeringScreen(studio) {
   let kind = studio.start.kind ?? '';
   let kindToAsk = ''; // it stays with the person once the server knows
 
-  let isFetching = false;
+  let chapter = 0; // questions asked for in an earlier one are not taken any more
+  let fetching = -1; // the chapter that a request on its way belongs to
+  let awaited = ''; // id of the event whose reply brings the next screen
   let refillTimer = null;
   let refilledFor = '';
   let early = null; // a list of questions that overtook the reply to an answer
 
+  /** Ask for questions; once all answers have arrived, as these decide what comes next. */
   async function fetchQuestions() {
-    if (isFetching) return;
-    isFetching = true;
+    if (fetching === chapter || studio.outbox.size) return;
+    const mine = chapter;
+    fetching = mine;
     error = '';
-    let isInVain = true;
-    const asked = kindToAsk;
+    let isInVain = false;
     try {
-      const query = asked ? `?kind=${encodeURIComponent(asked)}` : '';
+      const query = kindToAsk ? `?kind=${encodeURIComponent(kindToAsk)}` : '';
       const answer = await studio.transport.get(`/api/question${query}`);
-      if (asked === kindToAsk) {
-        kindToAsk = '';
-        receive(answer, true);
-        isInVain = stream.isWaiting;
-      }
+      if (mine !== chapter) return;
+      kindToAsk = '';
+      receive(answer, true);
+      isInVain = stream.isWaiting;
     } catch (failure) {
+      if (mine !== chapter) return;
       error = failure.message;
       isInVain = failure.status === 0;
       if (stream.current === null) paint();
     }
-    isFetching = false;
-    if (isInVain) setTimeout(fetchQuestions, asked === kindToAsk ? AGAIN_MS : 0);
+    fetching = -1;
+    if (isInVain) setTimeout(fetchQuestions, AGAIN_MS);
   }
 
   /** Questions and progress from the server, asked for or with an answer. */
@@ -75,7 +78,7 @@ export function answeringScreen(studio) {
     if (early && early.questions[0]?.id === stream.current?.id) takeList(early, {});
     early = null;
     if (studio.start.study?.code && stream.current === null) paint();
-    else if (stream.isWaiting && !studio.outbox.size) fetchQuestions();
+    else if (stream.isWaiting) fetchQuestions();
   }
 
   /** Questions that come by themselves. Those made before our last answer arrived are not for now. */
@@ -85,6 +88,7 @@ export function answeringScreen(studio) {
   }
 
   function takeList({ questions, turn }, options) {
+    if (studio.outbox.has(awaited)) return;
     if (stream.take(questions, { ...options, turn })) {
       error = '';
       paint();
@@ -102,6 +106,13 @@ export function answeringScreen(studio) {
     if (stream.current?.id === questionId && !stream.ahead.length && !isPaused) fetchQuestions();
   }
 
+  /** Forget what was fetched, and take only what is asked for from now on. */
+  function startOver() {
+    chapter += 1;
+    early = null;
+    stream.restart();
+  }
+
   function paint(keyAt = null) {
     askedAt = keyAt ?? askedAt;
     clearTimeout(emptyTimer);
@@ -116,10 +127,12 @@ export function answeringScreen(studio) {
     if (studio.start.study) paintTrials();
     if (!view) return;
     if (hadFocus && !studio.isDialogOpen()) view.heading.focus({ preventScroll: true });
-    studio.say(view.heading.textContent);
-    if (stream.current.rows.join() !== paintedRows) paintedAt = performance.now();
+    if (element.isConnected) studio.say(view.heading.textContent);
+    if (stream.current.rows.join() !== paintedRows) {
+      paintedAt = performance.now();
+      hiddenAt = isAway() ? paintedAt : null;
+    }
     paintedRows = stream.current.rows.join();
-    hiddenAt = document.hidden ? performance.now() : null;
     if (askedAt !== null) measurePaint(askedAt, keyAt === null);
     askedAt = null;
   }
@@ -147,7 +160,7 @@ export function answeringScreen(studio) {
       return message(
         'No question could be fetched',
         error,
-        button('Try again', { kind: 'primary', onclick: fetchQuestions }),
+        button('Try again', { kind: 'primary', onclick: tryAgain }),
       );
     if (studio.start.study && (stream.isOver || studio.start.study.code)) return studio.completion();
     if (stream.isOver) {
@@ -227,9 +240,13 @@ export function answeringScreen(studio) {
     });
     if (studio.start.study) studio.start.study.done += 1;
     // offline, the questions fetched ahead come first
-    stream.finish(event, { waits: NEEDS_REPLY.includes(choice) && !studio.outbox.state.isOffline });
+    const waits = NEEDS_REPLY.includes(choice) && !studio.outbox.state.isOffline;
+    if (waits) {
+      chapter += 1;
+      awaited = event;
+    }
+    stream.finish(event, { waits });
     paint(keyAt);
-    if (stream.isWaiting && !studio.outbox.size) fetchQuestions();
   }
 
   function skip() {
@@ -245,7 +262,7 @@ export function answeringScreen(studio) {
     if (step?.event) studio.outbox.add({ kind: 'undo', undoes: step.event });
     if (step && studio.start.study && step.event) studio.start.study.done -= 1;
     if (!step) {
-      stream.restart();
+      startOver();
       studio.outbox.add({ kind: 'undo' });
     }
     studio.toast(step && !step.event ? 'The skipped question is back.' : 'The last answer was taken back.');
@@ -255,26 +272,35 @@ export function answeringScreen(studio) {
   function changeKind(name) {
     kind = name;
     kindToAsk = name;
-    stream.restart();
+    startOver();
     paint();
+    fetchQuestions();
+  }
+
+  function tryAgain() {
+    studio.outbox.retry();
     fetchQuestions();
   }
 
   function resume() {
     isPaused = false;
-    stream.restart();
+    startOver();
     paint();
     fetchQuestions();
   }
 
-  document.addEventListener('visibilitychange', () => {
-    // the time that a page is hidden is not time to think
-    if (document.hidden) hiddenAt = performance.now();
+  const isAway = () => document.hidden || !element.isConnected;
+
+  /** The time that the question is out of sight is not time to think. */
+  function onSight() {
+    if (isAway()) hiddenAt ??= performance.now();
     else if (hiddenAt !== null) {
       paintedAt += performance.now() - hiddenAt;
       hiddenAt = null;
     }
-  });
+  }
+
+  document.addEventListener('visibilitychange', onSight, { signal: studio.ends });
 
   return {
     name: 'answer',
@@ -283,13 +309,23 @@ export function answeringScreen(studio) {
     receive,
     hear,
     show() {
+      onSight();
       if (stream.current === null && !isPaused) fetchQuestions();
       paint();
       map?.show();
     },
-    hide: () => map?.hide(),
-    onOffline() {
-      if (stream.isWaiting && stream.goOn()) paint();
+    hide() {
+      hiddenAt ??= performance.now();
+      map?.hide();
+    },
+    /** Something was saved, refused or could not be sent. */
+    onOutbox() {
+      if (!stream.isWaiting || isPaused) return;
+      if (!studio.outbox.state.isOffline) fetchQuestions();
+      else if (stream.goOn()) {
+        awaited = '';
+        paint();
+      }
     },
     onProgress: (progress) => panel?.paint(progress),
     onSnapshot: (snapshot) => map?.onSnapshot(snapshot),

@@ -104,10 +104,11 @@ function shell(studio, keysFrom) {
   const isPage = keysFrom === document;
   const screens = new Map(); // made when they are first opened
   let current = null,
-    paintedTroubles = '';
+    paintedTroubles = '',
+    paintedNotice = '';
 
-  const status = h('span', { class: 'saved', role: 'status' });
-  const notice = h('div', { class: 'notices' });
+  const status = h('span', { class: 'saved' });
+  const notice = h('div', { class: 'notices', role: 'alert' }); // stands empty, or nobody hears it fill
   const troubles = h('div', { class: 'notices troubles', role: 'alert' });
   const live = h('div', { class: 'unseen', 'aria-live': 'polite' });
   const toasts = h('div', { class: 'toasts' });
@@ -180,7 +181,7 @@ function shell(studio, keysFrom) {
     },
     onChange() {
       paintStatus();
-      if (studio.outbox?.state.isOffline) screenOf('answer').onOffline();
+      screenOf('answer').onOutbox();
     },
   });
 
@@ -234,25 +235,32 @@ function shell(studio, keysFrom) {
   function paintStatus() {
     const { outbox } = studio;
     const n = outbox.size;
-    const isWaiting = n > 0 && outbox.state.error !== '';
-    status.className = `saved ${isWaiting ? 'unsent' : ''}`;
-    fill(status, isWaiting ? `${plural(n, 'answer')} not sent yet` : n ? 'Saving…' : 'All saved');
-    const refused = outbox.state.refused;
+    const unsent = n > 0 ? outbox.state.error : '';
+    if (!n && status.classList.contains('unsent')) studio.say('All saved');
+    status.className = `saved ${unsent ? 'unsent' : ''}`;
+    fill(status, unsent ? `${plural(n, 'answer')} not sent yet` : n ? 'Saving…' : 'All saved');
+    paintNotice(unsent, outbox.state.refused.map(({ error }) => error).join(' '));
+  }
+
+  /** What is wrong with saving; painted when it changes, as each time it is read out. */
+  function paintNotice(unsent, refused) {
+    if (paintedNotice === unsent + refused) return;
+    paintedNotice = unsent + refused;
     fill(
       notice,
-      isWaiting &&
+      unsent &&
         h(
           'p',
-          { class: 'notice', role: 'alert' },
-          `${outbox.state.error} ${plural(n, 'answer')} ${n === 1 ? 'is' : 'are'} kept in this browser and will be sent again.`,
-          button('Try now', { kind: 'small', onclick: outbox.retry }),
+          { class: 'notice' },
+          `${unsent} Your answers are kept in this browser and will be sent again.`,
+          button('Try now', { kind: 'small', onclick: studio.outbox.retry }),
         ),
-      refused.length > 0 &&
+      refused &&
         h(
           'div',
-          { class: 'notice bad', role: 'alert' },
-          h('p', {}, `Not taken: ${refused.map(({ error }) => error).join(' ')}`),
-          button('All right', { kind: 'small', onclick: outbox.clearRefused }),
+          { class: 'notice bad' },
+          h('p', {}, `Not taken: ${refused}`),
+          button('All right', { kind: 'small', onclick: studio.outbox.clearRefused }),
         ),
     );
   }

@@ -17,7 +17,7 @@ export function h(tag, attributes = {}, ...children) {
 
 function append(element, children) {
   for (const child of children.flat(Infinity)) {
-    if (child === null || child === undefined || child === false) continue;
+    if (child === null || child === undefined || child === false || child === '') continue;
     element.append(child instanceof Node ? child : document.createTextNode(String(child)));
   }
 }

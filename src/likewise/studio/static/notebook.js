@@ -2,7 +2,7 @@
 import { mount } from './app.js';
 import { TransportError } from './http.js';
 
-const ANSWER_MS = 30000; // a question takes 20 s at most; a cell that runs makes everything wait
+const ANSWER_MS = 30000; // a question takes 10 s at most; a cell that runs makes everything wait
 
 /** Requests and answers as messages of a widget's model: {id, method, path, body} and {id, status, json}. */
 function messageTransport(model) {

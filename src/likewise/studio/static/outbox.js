@@ -135,6 +135,7 @@ export function createOutbox({ send, storage, prefix, onAnswer, onChange }) {
     get size() {
       return waiting.size;
     },
+    has: (id) => waiting.has(id),
     /** Keep an event, and send it. */
     add(event) {
       const kept = { id: newId(), ...event };

@@ -6,6 +6,7 @@ export function createStream() {
   const steps = []; // what undo takes back: {question, event}, event null for a skip
   const stream = { current: null, ahead: [], isWaiting: true, isOver: false };
   let lastTurn = 0; // of the last list of questions; the server counts them
+  let mustAsk = false; // lists that were not asked for may be from before a restart
 
   const versions = ({ id, replaces = [] }) => [id, ...replaces];
 
@@ -21,8 +22,9 @@ export function createStream() {
      * may be too few because the server still thinks: only isAll says that nothing is left.
      */
     take(questions, { isAsked = false, isAll = false, turn = lastTurn } = {}) {
-      if (turn < lastTurn && !isAsked) return false; // lists cross on their way
+      if (!isAsked && (mustAsk || turn < lastTurn)) return false; // lists cross on their way
       lastTurn = turn;
+      mustAsk = false;
       const open = questions.filter((question) => !versions(question).some((id) => done.has(id)));
       const replaced = new Set(open.flatMap(({ replaces = [] }) => replaces));
       stream.ahead = stream.ahead.filter(({ id }) => !replaced.has(id)); // the wider version is here
@@ -63,12 +65,10 @@ export function createStream() {
       }
       return step;
     },
-    /** Forget what was fetched: other questions are on their way. */
+    /** Forget what was fetched; the next list that counts is one that is asked for. */
     restart() {
+      mustAsk = true;
       Object.assign(stream, { current: null, ahead: [], isWaiting: true, isOver: false });
-    },
-    get canStepBack() {
-      return steps.length > 0;
     },
   });
 }
