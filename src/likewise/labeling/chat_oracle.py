@@ -10,7 +10,6 @@ is in the log and is not sent again.
 """
 
 import base64
-import ipaddress
 import json
 import os
 import time
@@ -18,8 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
+from likewise.labeling.chat_service import ChatService, estimate, is_hopeless
 from likewise.labeling.chat_words import (
     OF_A_GRID,
     SYSTEM,
@@ -36,12 +35,10 @@ from likewise.labeling.questions import CANT_TELL, Question
 from likewise.labeling.replies import OracleStopped, Reply
 from likewise.labeling.session import now
 
-PATH = "/chat/completions"
 FATAL = (401, 402, 403, 404, 405)  # another attempt, or another question, would fare no better
-PATIENT = (408, 409, 425, 429)  # besides 500 and up: worth another attempt
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # seconds between attempts; doubled each time
-MOST_FAILURES = 3  # questions in a row
-MOST_BYTES = 1_000_000  # of a reply
+MOST_FAILURES = 3  # questions in a row that get no reply,
+MOST_NONSENSE = 10  # and that get none that can be used
 TYPES = {b"\x89PNG": "image/png", b"\xff\xd8": "image/jpeg", b"GIF8": "image/gif"}
 
 
@@ -73,11 +70,13 @@ class ChatOracle:
     retries : int, default=4
         Further attempts at a request that failed.
     timeout : float, default=60.0
-        Seconds to wait for a reply.
+        Seconds until a reply must be there as a whole.
     max_per_minute : float, default=None
         Requests per minute.
     max_requests, max_tokens : int, default=None
-        Limits on requests and on tokens in and out, over all exchanges in the log.
+        Limits on requests, failed ones among them, and on tokens in and out, over all exchanges in
+        the log. Where the service does not count tokens, or a reply cannot be read, four letters
+        are a token.
     max_cost : float, default=None
         Limit on the cost, likewise; ``prices`` must be given. A request that begins below a limit
         is finished.
@@ -141,7 +140,8 @@ class ChatOracle:
             raise ValueError(f"looks={looks} must be 1 or more.")
         if retries < 0:
             raise ValueError(f"retries={retries} must be 0 or more.")
-        self.address = address_of(endpoint, has_key=api_key is not None)
+        self._service = ChatService(endpoint, api_key, timeout)
+        self.address = self._service.address
         self.model, self.task, self.looks, self.retries = model, task, looks, retries
         self.max_chars, self.per_group = max_chars, per_group
         self.max_per_minute, self.max_requests = max_per_minute, max_requests
@@ -152,10 +152,9 @@ class ChatOracle:
         self._images = images
         self._sleep, self._clock = sleep, clock
         self._next_at = 0.0
-        self._n_failed = 0
+        self._n_failed = self._n_nonsense = 0
         self.has_log = log is not None
         self._log = ExchangeLog(log)
-        self._client = open_client(self.address, api_key, timeout)
 
     def __call__(self, question: Question) -> Reply | None:
         """The model's answer and how sure it says it is; None where it gave none."""
@@ -172,12 +171,12 @@ class ChatOracle:
 
     @property
     def n_requests(self) -> int:
-        """Requests that got a reply of any kind."""
+        """Requests sent, whatever came of them."""
         return self._log.spent()[0]
 
     @property
     def n_tokens(self) -> int:
-        """Tokens in and out."""
+        """Tokens in and out; about four letters each where the service does not count."""
         return self._log.spent()[1]
 
     @property
@@ -197,7 +196,7 @@ class ChatOracle:
 
     def close(self) -> None:
         """Close the connection and the log."""
-        self._client.close()
+        self._service.close()
         self._log.close()
 
     # Inside
@@ -223,7 +222,7 @@ class ChatOracle:
                     exchange = exchange._replace(problem=f"unusable: {error}")
             self._log.keep(exchange)
             if reply is not None:
-                self._n_failed = 0
+                self._n_failed = self._n_nonsense = 0
                 return reply
             if exchange.status in FATAL:
                 raise OracleStopped(f"{self.address} refuses to answer: {exchange.problem}.")
@@ -234,6 +233,12 @@ class ChatOracle:
                 wait *= 2
         if exchange.status == 200:  # it works, and has nothing usable to say about this one
             self._n_failed = 0
+            self._n_nonsense += 1
+            if self._n_nonsense >= MOST_NONSENSE:
+                raise OracleStopped(
+                    f"{self.address} gave no usable reply to {self._n_nonsense} questions in a "
+                    f"row: {exchange.problem}."
+                )
             return Reply(CANT_TELL)
         self._n_failed += 1
         if self._n_failed >= MOST_FAILURES:
@@ -312,42 +317,13 @@ class ChatOracle:
 
     def _send(self, key: str, body: dict[str, Any], kept: dict[str, Any]) -> tuple[Exchange, float]:
         """One attempt, and how many seconds the service asked to wait."""
-        import httpx2
-
-        exchange = Exchange(key, now(), kept)
-        began = time.perf_counter()
-        try:
-            with self._client.stream("POST", self.address, json=body) as response:
-                data = b""
-                for part in response.iter_bytes():
-                    data += part
-                    if len(data) > MOST_BYTES:
-                        break
-                status, asked_to_wait = response.status_code, seconds_of_header(response.headers)
-        except httpx2.HTTPError as error:
-            problem = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            spent = time.perf_counter() - began
-            return exchange._replace(problem=problem, seconds=spent), 0.0
-        exchange = exchange._replace(status=status, seconds=time.perf_counter() - began)
-        if status != 200:
-            problem = f"HTTP {status}: {short(data)}"
-            return exchange._replace(problem=problem), asked_to_wait
-        try:
-            cells = json.loads(data)
-            said = cells["choices"][0]["message"]["content"]
-            if not isinstance(said, str):
-                raise TypeError
-            usage = cells.get("usage") or {}
-            tokens = [int(usage.get(name, 0)) for name in ("prompt_tokens", "completion_tokens")]
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            problem = f"unusable: it is no chat completion: {short(data)}"
-            return exchange._replace(problem=problem), 0.0
-        if not any(tokens):  # the service does not count: about four letters a token
-            tokens = [len(json.dumps(kept)) // 4, len(said) // 4 + 1]
+        at, began = now(), time.perf_counter()
+        received = self._service.post(body, estimate(json.dumps(kept)))
+        status, said, problem, tokens, asked_to_wait = received
+        seconds = time.perf_counter() - began
         cost = sum(n * price for n, price in zip(tokens, self.prices)) / 1e6
-        return exchange._replace(
-            reply=said, tokens_in=tokens[0], tokens_out=tokens[1], cost=cost
-        ), 0.0
+        exchange = Exchange(key, at, kept, status, said, problem, *tokens, cost, seconds)
+        return exchange, asked_to_wait
 
 
 def chat(endpoint: str, model: str, **settings) -> ChatOracle:
@@ -367,58 +343,6 @@ def chat(endpoint: str, model: str, **settings) -> ChatOracle:
     'http://127.0.0.1:8000/v1/chat/completions'
     """
     return ChatOracle(endpoint, model, **settings)
-
-
-def address_of(endpoint: str, *, has_key: bool) -> str:
-    """Where requests go; one error where that cannot be, or must not."""
-    parts = urlsplit(endpoint)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"endpoint={endpoint!r} is no address such as https://host/v1.")
-    if has_key and parts.scheme == "http" and not is_this_machine(parts.hostname):
-        raise ValueError(
-            f"endpoint={endpoint!r} is not encrypted: the key could be read on its way. Use https."
-        )
-    address = endpoint.rstrip("/")
-    return address if address.endswith(PATH) else address + PATH
-
-
-def is_this_machine(host: str) -> bool:
-    """Whether a host is the loopback."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def open_client(address: str, api_key: str | None, timeout: float):
-    """An HTTP client that follows no redirects, which could take the key elsewhere."""
-    try:
-        import httpx2
-    except ModuleNotFoundError:
-        raise ImportError(
-            "A model behind HTTP needs httpx2: pip install 'likewise[oracle]'."
-        ) from None
-    headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
-    through_proxies = not is_this_machine(urlsplit(address).hostname or "")
-    return httpx2.Client(headers=headers, timeout=timeout, trust_env=through_proxies)
-
-
-def is_hopeless(status: int | None) -> bool:
-    """Whether the same request would be refused again: too long, say, or filtered."""
-    return status is not None and 400 <= status < 500 and status not in PATIENT
-
-
-def seconds_of_header(headers: Mapping[str, str]) -> float:
-    """Seconds to wait by "Retry-After"; 0 where it says none."""
-    try:
-        return max(0.0, float(headers.get("retry-after", "0")))
-    except ValueError:
-        return 0.0  # a date: our own waits will do
-
-
-def short(data: bytes) -> str:
-    """The beginning of a body, in one line."""
-    return " ".join(data[:200].decode("utf-8", "replace").split()) or "nothing"
 
 
 def as_data_url(data: bytes) -> str:

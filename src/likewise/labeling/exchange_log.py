@@ -79,10 +79,8 @@ class ExchangeLog:
         return found[0] if found else None
 
     def spent(self) -> tuple[int, int, float]:
-        """Requests that came back, tokens and cost of all exchanges kept so far."""
-        query = (
-            "SELECT count(status), total(tokens_in) + total(tokens_out), total(cost) FROM exchanges"
-        )
+        """Requests, tokens and cost of all exchanges kept so far."""
+        query = "SELECT count(*), total(tokens_in) + total(tokens_out), total(cost) FROM exchanges"
         with self._lock:
             n_requests, n_tokens, cost = self._file.execute(query).fetchone()
         return int(n_requests), int(n_tokens), float(cost)
