@@ -6,7 +6,8 @@ Made from docs/tables alone, what is in git; nothing is run. A cell with a publi
     errors      the difference, less what the published figure was rounded by, in standard errors:
                 ours and the published one together, where the paper prints a deviation
 
-and agrees within two of them. What the papers claim in words is in claims.py.
+and agrees within two of them. What the papers claim in words is in kernel_claims.py and
+pair_claims.py.
 """
 
 import argparse
@@ -17,7 +18,9 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from experiments.claims import CLAIMS, VERDICTS, Tables
+from experiments.claims import VERDICTS, Tables
+from experiments.kernel_claims import KERNEL_CLAIMS
+from experiments.pair_claims import PAIR_CLAIMS
 from experiments.published import (
     ERROR,
     MEAN,
@@ -136,7 +139,7 @@ def judge_claims(folder: Path) -> PublishedTable:
     """What the papers say of their figures, and what ours show."""
     tables = Tables(folder)
     rows = []
-    for claim in CLAIMS:
+    for claim in (*KERNEL_CLAIMS, *PAIR_CLAIMS):
         shown, verdict = claim.look(tables)
         if verdict not in VERDICTS:
             raise ValueError(f"{verdict!r} is no verdict; use one of {', '.join(VERDICTS)}.")

@@ -5,7 +5,9 @@ import math
 import pytest
 
 from experiments import verdicts
-from experiments.claims import CLAIMS, Figure, Tables
+from experiments.claims import Figure, Tables
+from experiments.kernel_claims import KERNEL_CLAIMS
+from experiments.pair_claims import PAIR_CLAIMS
 from experiments.published import TABLES, PublishedTable, read_published, write_published
 
 
@@ -58,13 +60,26 @@ def test_errors_between_two_figures_are_those_of_both():
 def test_a_claim_looks_at_the_tables_it_is_given(tmp_path):
     """The claim about ITML holds on figures that fall, and not on those in git."""
     table = read_published(TABLES / "sklr" / "figure1.csv")
-    claim = next(one for one in CLAIMS if one.says.startswith("ITML falls"))
+    claim = next(one for one in KERNEL_CLAIMS if one.says.startswith("ITML falls"))
     at = table.fields.index("mean")
     few = table.fields.index("labelled")
     falling = [[*row[:at], str(1 / float(row[few])), *row[at + 1 :]] for row in table.rows]
     write_published(tmp_path / "sklr" / "figure1.csv", PublishedTable(table.fields, falling))
     assert claim.look(Tables(tmp_path))[1] == "holds"
     assert claim.look(Tables(TABLES))[1] == "does not come out"
+
+
+@pytest.mark.parametrize(("sign", "verdict"), [(1, "holds"), (-1, "does not come out")])
+def test_fitness_follows_the_ari_where_both_put_metrics_in_one_order(sign, verdict, tmp_path):
+    fields = ["data", "metric", "measure of", "mean", "standard error", "published", "runs"]
+    figures = {"euclidean": 0.3, "manhattan": 0.5, "chebyshev": 0.4}
+    rows = [["set", name, "share", str(one), "0", "", "1"] for name, one in figures.items()]
+    rows += [["set", name, "ARI", str(sign * one), "0", "", "1"] for name, one in figures.items()]
+    write_published(tmp_path / "duals" / "figure3.csv", PublishedTable(fields, rows))
+    claim = next(one for one in PAIR_CLAIMS if one.says.startswith("fitness goes"))
+    n_agreeing = 3 if sign == 1 else 0
+    shown = f"two metrics come in the same order in {n_agreeing} of 3 pairs"
+    assert claim.look(Tables(tmp_path)) == (shown, verdict)
 
 
 def test_what_is_in_git_is_what_the_command_makes_of_the_tables():
