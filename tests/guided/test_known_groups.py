@@ -11,15 +11,20 @@ from likewise import Constraints, GuidedClustering, load_model, save_model
 from likewise.datasets import load_digits, load_iris, load_wine
 from likewise.guided import outcome
 from likewise.guided.known_groups import (
+    GRAPH,
+    MEANS,
     N_FOLDS,
+    PRIORS,
     combine,
     deal_rows,
     doubt_rows,
     fit_sharpness,
     follow_the_data,
     groups_of,
+    nearness_between,
     own_credit,
     share_by_distance,
+    share_by_nearest,
     sharpen,
     weigh,
 )
@@ -92,6 +97,19 @@ def test_true_groups_pass_and_permuted_ones_pass_in_one_case_in_twenty():
     assert sum(passed) <= 7  # more in one of a hundred draws at 5 %
 
 
+def test_nearness_by_hand():
+    nearness = nearness_between(np.array([[0.0], [1.0], [3.0]]))
+    assert_allclose(nearness, [[0, 1, 1 / 2], [1, 0, 1 / 2], [1 / 2, 1, 0]])
+
+
+def test_units_and_turns_of_the_features_do_not_change_the_test():
+    iris = load_iris()
+    known = some_labels(np.asarray(iris.y) % 2, 24)
+    turn, _ = np.linalg.qr(np.random.default_rng(1).normal(size=(4, 4)))
+    as_it_is = follow_the_data(iris.X, known, seed=0)
+    assert follow_the_data(100 * iris.X @ turn, known, seed=0) == as_it_is
+
+
 def test_where_no_group_has_two_rows_a_prior_decides():
     X = np.arange(8.0)[:, None]
     is_learned, p_value = follow_the_data(X, np.array([0, -1, -1, -1, -1, -1, -1, 1]), seed=0)
@@ -115,8 +133,24 @@ def test_permuted_labels_give_the_result_without_answers():
 
 
 def test_six_hits_outweigh_the_prior_against_means():
-    assert_allclose(weigh(np.array([10, 16]), np.array([False, True])), [0.5, 0.5])
-    assert weigh(np.array([10, 10]), np.array([False, True]))[0] > 0.95
+    priors = np.array([PRIORS[GRAPH], PRIORS[MEANS]])
+    assert_allclose(weigh(np.array([10, 16]), priors), [0.5, 0.5])
+    assert weigh(np.array([10, 10]), priors)[0] > 0.95
+
+
+def test_the_nearest_known_row_of_each_group_by_hand():
+    Z = np.array([[0.0], [1.0], [3.0], [9.0]])
+    shares = share_by_nearest(Z, np.array([0, -1, 1, 1]), 3)
+    assert_allclose(shares[1], [16 / 17, 1 / 17, 0], atol=2e-3)  # 1 and 2 away: 1 to 2 ** 4
+    assert_allclose(shares[[0, 2]], [[1, 0, 0], [0, 1, 0]], atol=1e-6)
+    assert_allclose(shares.sum(axis=1), 1)
+    far = share_by_nearest(1000 * Z, np.array([0, -1, 1, 1]), 3)
+    assert_allclose(far, shares)  # a power has no unit
+
+
+def test_copies_of_known_rows_share_alike():
+    shares = share_by_nearest(np.zeros((4, 2)), np.array([0, 1, -1, -1]), 2)
+    assert_allclose(shares, 0.5)
 
 
 def test_a_geometric_mean_by_hand():

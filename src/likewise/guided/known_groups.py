@@ -1,16 +1,18 @@
 """Clusters from rows whose group is known: memberships spread over graphs, weighed by evidence.
 
-    M_s = memberships over the neighbor graph of space s (GraphPropagation's F), or by nearest means
+    M_s = memberships over the neighbor graph of space s (GraphPropagation's F), by nearest means or
+          by the nearest known rows
     w_s = exp(hits_s / 2 + prior_s), normalized;  hits_s: known rows that M_s, fitted without their
           fold, puts into their own group
     memberships = rows of exp(t sum_s w_s log M_s), normalized;  t by the log-loss of held-out rows
 
 The graph knows where rows are dense, the learned spaces know which directions matter; no space is
 best on all data, and hits of few rows cannot tell the best from the second best, so they are joined
-and not chosen from. First comes a test: do the known rows predict each other's groups better than
-with permuted names? If not, nothing is learned. The constants were picked on half of the data sets
+and not chosen from. Where groups are many small patches, the nearest known rows predict better than
+long walks. First comes a test: do the known rows predict each other's groups better than with
+permuted names? If not, nothing is learned. The constants were picked on half of the data sets
 (docs/decisions/0023-known-groups.md).
-Reference: zhu2003 and zhou2004 for the memberships.
+Reference: zhu2003 and zhou2004 for the memberships, cover1967 for nearest rows.
 """
 
 import warnings
@@ -18,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
+from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, clone
 
 from likewise.cluster import known_components, solve_walks, spread_memberships
@@ -26,7 +29,7 @@ from likewise.guided.evidence import level_for
 from likewise.guided.spaces import start_coordinates
 from likewise.guided.unnamed_groups import limit_unnamed, unseen_share
 from likewise.kernel_learning import SKLR
-from likewise.kernels import normalized_adjacency, self_tuning_graph
+from likewise.kernels import normalized_adjacency, self_tuning_graph, sq_distances
 from likewise.metric_learning import ITML
 from likewise.progress import track
 
@@ -35,7 +38,8 @@ N_FOLDS = 5
 NATS_PER_HIT = (
     0.5  # a known row predicted without it; rows near each other are no independent proof
 )
-MEANS_PRIOR = -3.0  # nats: nearest means lose to graphs until some six hits say otherwise
+GRAPH, MEANS, NEAREST = "graph", "means", "nearest"  # what spreads memberships in a space
+PRIORS = {GRAPH: 0.0, MEANS: -3.0, NEAREST: -2.0}  # nats: means need some six hits more than graphs
 SHARPER = 1.2  # the power where no fold is held out: memberships know more then
 LEAST = 1e-4  # membership: one space alone must not veto
 ALPHA = 0.98  # a step over the graph, as in GraphPropagation
@@ -47,6 +51,7 @@ TRIAL_TOL = 1e-2
 STARTS = ("gaussian", "diffusion", "linear")
 MOST_FEATURES = 300  # that ITML is fitted to: its cost grows with their square
 ERROR_RATE = 0.05  # of people, when an answer is doubted
+SLACK = 1e-9  # sums over equal shares may differ in their last digits
 
 
 class GroupedRows(NamedTuple):
@@ -67,7 +72,7 @@ class Space(NamedTuple):
 
     name: str
     learner: SKLR | ITML | None  # not fitted; None for the features as they are
-    by_means: bool = False
+    by: str = GRAPH
 
     @property
     def start(self) -> str | None:
@@ -98,7 +103,10 @@ def groups_of(answers: Constraints, n_clusters: int | str) -> np.ndarray | None:
 
 def spaces_for(X: np.ndarray, seed: int) -> list[Space]:
     """The features first, then what is learned from the known groups."""
-    spaces = [Space("the neighbor graph of the features", None)]
+    spaces = [
+        Space("the neighbor graph of the features", None),
+        Space("nearest known rows in the features", None, NEAREST),
+    ]
     for start in STARTS:
         learner = SKLR(
             start=start,
@@ -110,9 +118,14 @@ def spaces_for(X: np.ndarray, seed: int) -> list[Space]:
         )
         spaces.append(Space(f"the neighbor graph of SKLR from a {start} start", learner))
         if start == "gaussian":
-            spaces.append(Space(f"nearest means in SKLR from a {start} start", learner, True))
+            spaces.append(Space(f"nearest means in SKLR from a {start} start", learner, MEANS))
+            spaces.append(
+                Space(f"nearest known rows in SKLR from a {start} start", learner, NEAREST)
+            )
     if X.shape[1] <= MOST_FEATURES:
-        spaces.append(Space("the neighbor graph of ITML", ITML(random_state=seed)))
+        metric = ITML(random_state=seed)
+        spaces.append(Space("the neighbor graph of ITML", metric))
+        spaces.append(Space("nearest known rows in ITML", metric, NEAREST))
     return spaces
 
 
@@ -128,7 +141,7 @@ def cluster_by_groups(
     known = np.flatnonzero(groups >= 0)
     held_out = hold_out_groups(X[trial_rows], groups[trial_rows], spaces, seed)
     is_hit = held_out.argmax(axis=2) == groups[known]
-    weights = weigh(is_hit.sum(axis=1), np.array([space.by_means for space in spaces]))
+    weights = weigh(is_hit.sum(axis=1), np.array([PRIORS[space.by] for space in spaces]))
     unseen = combine(held_out, weights)
     sharpness = fit_sharpness(unseen, groups[known])
     unseen = sharpen(unseen, sharpness)
@@ -151,8 +164,8 @@ def cluster_by_groups(
     )
     memberships = sharpen(memberships, sharpness)
     memberships[trusted >= 0] = np.eye(n_clusters)[trusted[trusted >= 0]]
-    graphs = [0.0 if space.by_means else w for space, w in zip(spaces, weights)]
-    learner = learners.get(spaces[int(np.argmax(graphs))].learner)
+    not_means = [0.0 if space.by == MEANS else w for space, w in zip(spaces, weights)]
+    learner = learners.get(spaces[int(np.argmax(not_means))].learner)
     return GroupedRows(
         memberships,
         unseen,
@@ -171,48 +184,69 @@ def cluster_by_groups(
 def follow_the_data(X: np.ndarray, groups: np.ndarray, seed: int) -> tuple[bool, float]:
     """Whether groups are learned from, and the p-value of the test; nan where it cannot be made.
 
-    The test is exact: walks between known rows do not depend on the names of their groups, so
-    permuted names say what chance would do. Where no group has two known rows nothing can be
-    tested, and below 20 known rows there is little power: there a prior decides, for learning.
+    The test is exact: walks between known rows, and which of them are nearest, do not depend on the
+    names of their groups, so permuted names say what chance would do. Where no group has two known
+    rows nothing can be tested, and below 20 known rows there is little power: there a prior
+    decides, for learning.
     """
     known = np.flatnonzero(groups >= 0)
     names = groups[known]
     if np.bincount(names).max() < 2:
         return True, np.nan
-    S, _ = normalized_adjacency(self_tuning_graph(X))
-    ends = np.zeros((len(groups), len(known)))
-    ends[known, np.arange(len(known))] = 1
-    walks = solve_walks(S, ends, alpha=ALPHA, tol=TOL).X[known]  # (m, m)
-    np.fill_diagonal(walks, 0)
     rng = np.random.default_rng(seed)
-    credit = own_credit(walks, names)
-    by_chance = [own_credit(walks, rng.permutation(names)) for _ in range(N_PERMUTATIONS)]
-    p_value = (1 + np.count_nonzero(np.array(by_chance) >= credit)) / (1 + N_PERMUTATIONS)
+    draws = [names, *(rng.permutation(names) for _ in range(N_PERMUTATIONS))]
+    agreement = np.zeros(len(draws))
+    for shares in (walks_between(X, known), nearness_between(X[known])):
+        credits = np.array([own_credit(shares, drawn) for drawn in draws])
+        agreement += (credits - credits.mean()) / (credits.std() or 1.0)
+    n_as_good = np.count_nonzero(agreement[1:] >= agreement[0] - SLACK)
+    p_value = (1 + n_as_good) / (1 + N_PERMUTATIONS)
     return bool(p_value <= level_for(len(known))), float(p_value)
 
 
-def own_credit(walks: np.ndarray, names: np.ndarray) -> float:
-    """Sum over known rows of their own group's share of the walks that begin at the others.
+def walks_between(X: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """(m, m) how often walks from one known row over the graph of all rows end at another."""
+    S, _ = normalized_adjacency(self_tuning_graph(X))
+    ends = np.zeros((len(X), len(known)))
+    ends[known, np.arange(len(known))] = 1
+    walks = solve_walks(S, ends, alpha=ALPHA, tol=TOL).X[known]
+    np.fill_diagonal(walks, 0)
+    return walks
+
+
+def nearness_between(X: np.ndarray) -> np.ndarray:
+    """(m, m) 1 for the nearest other row, 1/2 for the next, 1/3 and so on."""
+    sq_dists = sq_distances(X, X)
+    np.fill_diagonal(sq_dists, np.inf)
+    nearness = 1 / rankdata(sq_dists, axis=1)
+    np.fill_diagonal(nearness, 0)
+    return nearness
+
+
+def own_credit(shares: np.ndarray, names: np.ndarray) -> float:
+    """Sum over known rows of what their own group has of their shares (m, m) of other known rows.
 
     Rows alone in their group do not count.
     """
     members = np.eye(names.max() + 1)[names]  # (m, k)
     others = members.sum(axis=0) - members  # known rows of each group, the row itself left out
-    F = (walks @ members) / np.maximum(others, 1)
+    F = (shares @ members) / np.maximum(others, 1)
     totals = F.sum(axis=1)
-    shares = (F * members).sum(axis=1)[totals > 0] / totals[totals > 0]
+    own = (F * members).sum(axis=1)[totals > 0] / totals[totals > 0]
     n_others = (others * members).sum(axis=1)[totals > 0]
-    return float(shares[n_others > 0].sum())
+    return float(own[n_others > 0].sum())
 
 
 # Memberships in one space
 
 
 def spread_in(Z: np.ndarray, space: Space, groups: np.ndarray, n_groups: int = 0) -> np.ndarray:
-    """Memberships (n, k) from the known groups, over the graph of Z or by nearest means in it."""
+    """Memberships (n, k) from the known groups, over the graph of Z or by what is nearest in it."""
     n_groups = n_groups or int(groups.max()) + 1
-    if space.by_means:
+    if space.by == MEANS:
         return share_by_means(Z, groups, n_groups)
+    if space.by == NEAREST:
+        return share_by_nearest(Z, groups, n_groups)
     memberships = spread_memberships(self_tuning_graph(Z), groups, n_groups, alpha=ALPHA, tol=TOL)
     return np.where(memberships.sum(axis=1, keepdims=True) > 0, memberships, 1 / n_groups)
 
@@ -223,6 +257,20 @@ def share_by_means(Z: np.ndarray, groups: np.ndarray, n_groups: int) -> np.ndarr
     for group in np.unique(groups[groups >= 0]):
         sq_dists[:, group] = np.square(Z - Z[groups == group].mean(axis=0)).sum(axis=1)
     return share_by_distance(sq_dists, sq_dists.min(axis=1).mean() / 2)
+
+
+def share_by_nearest(Z: np.ndarray, groups: np.ndarray, n_groups: int) -> np.ndarray:
+    """Memberships that fall with the fourth power of the distance to a group's nearest known row.
+
+    A power has no unit: rows are as near as their surroundings are dense.
+    """
+    sq_dists = np.full((len(Z), n_groups), np.inf)
+    for group in np.unique(groups[groups >= 0]):
+        sq_dists[:, group] = sq_distances(Z, Z[groups == group]).min(axis=1)
+    least = sq_dists.min(axis=1, keepdims=True)
+    floor = LEAST * least.mean() or 1.0  # for copies of known rows, whose distance is 0
+    odds = np.square((least + floor) / (sq_dists + floor))
+    return odds / odds.sum(axis=1, keepdims=True)
 
 
 def share_by_distance(sq_dists: np.ndarray, sq_unit: float) -> np.ndarray:
@@ -288,9 +336,9 @@ def deal_rows(names: np.ndarray, seed: int) -> np.ndarray:
     return folds
 
 
-def weigh(n_hits: np.ndarray, by_means: np.ndarray) -> np.ndarray:
+def weigh(n_hits: np.ndarray, priors: np.ndarray) -> np.ndarray:
     """(n_spaces,) weights that sum to 1."""
-    log_weights = NATS_PER_HIT * n_hits + MEANS_PRIOR * by_means
+    log_weights = NATS_PER_HIT * n_hits + priors
     weights = np.exp(log_weights - log_weights.max())
     return weights / weights.sum()
 
