@@ -110,3 +110,44 @@ def test_everybody_gets_a_clustering_of_their_own(wine):
     )
     with pytest.raises(ValueError, match="name nobody"):
         GuidedClustering().fit_by_annotator(X, constraints=ann)
+
+
+def seen_by_all(y, merged, kind, seed=0):
+    drawn = [
+        Constraints.from_labels(classes, random_state=10 * seed + i, **{f"n_{kind}": 60})
+        for i, classes in enumerate((y, y, merged))
+    ]
+    answers = Constraints(len(y))
+    for name, one in zip(("ann", "bob", "eve"), drawn):
+        kinds = {kind: getattr(one, kind) for kind in ("must_link", "cannot_link", "odd_one_out")}
+        answers += Constraints(len(y), **kinds, annotators=[name] * 60)
+    return answers
+
+
+@pytest.mark.parametrize("kind", ["pairs", "odd_one_out"])
+def test_who_joins_two_groups_keeps_all_other_answers(wine, kind):
+    X, y = wine
+    answers = seen_by_all(y, np.minimum(y, 1), kind)
+    model = GuidedClustering(3, random_state=0).fit(X, constraints=answers)
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+    assert "; eve sees clusters" in model.report_.people
+    assert " as one (" in model.report_.people
+    set_aside = np.intersect1d(model.doubtful_, np.flatnonzero(answers.annotators == "eve"))
+    pairs, sign = answers.signed_pairs()
+    if kind == "pairs":
+        across = (y[pairs].min(axis=1) == 1) & (y[pairs].max(axis=1) == 2) & (sign > 0)
+        assert np.isin(np.flatnonzero(across), set_aside).mean() > 0.8
+    assert len(set_aside) < 40  # of 60
+
+
+def test_camps_are_told(wine):
+    X, y = wine
+    rng = np.random.default_rng(0)
+    answers = Constraints(len(y))
+    for _ in range(60):
+        a, b = rng.choice(len(y), 2, replace=False)
+        for name, classes in (("ann", y), ("bob", y), ("dan", y % 2), ("eve", y % 2)):
+            kind = "must_link" if classes[a] == classes[b] else "cannot_link"
+            answers += Constraints(len(y), **{kind: [(a, b)]}, annotators=[name])
+    model = GuidedClustering(3, random_state=0).fit(X, constraints=answers)
+    assert "camps by the questions they share: ann, bob | dan, eve" in model.report_.people

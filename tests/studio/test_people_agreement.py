@@ -2,9 +2,11 @@
 
 import math
 
+import numpy as np
+
 from likewise.labeling import Event, Question
 from likewise.labeling.asked_again import swap
-from likewise.studio.people_agreement import agreements, disputes, person_records
+from likewise.studio.people_agreement import agreements, disputes, other_views, person_records
 
 
 def vote(event_id, rows, choice, name, seconds=1.0, kind="answer", **more):
@@ -60,3 +62,19 @@ def test_a_dispute_is_a_question_answered_differently_until_it_is_settled():
     assert disputes([*EVENTS, settled])[0].settlement == settled
     undone = Event("undo", "u", undoes="b2")
     assert disputes([*EVENTS, undone]) == []
+
+
+def test_who_joins_two_clusters_is_named_by_their_numbers_on_screen():
+    y = np.arange(60) % 3
+    numbers = np.array([4, 0, 7])[y]  # as a page shows them
+    events = []
+    rng = np.random.default_rng(0)
+    for row in range(6, 46):
+        for name, classes in (("ann", y), ("bob", y), ("eve", np.minimum(y, 1))):
+            shown = Question("group", (row,), groups=((0,), (1,), (2,)))
+            choice = int(rng.choice(np.flatnonzero(classes[:3] == classes[row])))
+            events.append(Event("answer", f"{name} {row}", shown, choice, name))
+    (found,) = other_views(events, numbers)
+    assert found[:4] == ("eve", "merges", (0, 7), ())
+    assert found.n_answers > 10
+    assert other_views(EVENTS, np.zeros(6, dtype=int)) == []

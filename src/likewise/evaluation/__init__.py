@@ -36,6 +36,7 @@ from likewise.evaluation.satisfaction import (
     violated_answers,
 )
 from likewise.evaluation.search import AnswerSearchCV, fit_keywords
+from likewise.evaluation.seen_differently import Difference, seen_differently
 from likewise.evaluation.select import (
     MIN_HELD_OUT,
     Rule,
@@ -55,6 +56,7 @@ __all__ = [
     "MIN_HELD_OUT",
     "AnswerSearchCV",
     "BoundClusterer",
+    "Difference",
     "Interval",
     "MembershipIntervals",
     "PeopleAgreement",
@@ -84,6 +86,7 @@ __all__ = [
     "satisfaction_report",
     "satisfaction_score",
     "satisfied_answers",
+    "seen_differently",
     "select",
     "separation_score",
     "share_below",

@@ -164,44 +164,40 @@ def split_into_camps(agreed: np.ndarray, n_questions: np.ndarray) -> tuple[np.nd
     on; the number with the largest difference is taken. Nobody is a camp alone.
     """
     n = len(agreed)
-    counts = np.where(n_questions >= LEAST_QUESTIONS, n_questions, 0)
-    is_known = counts.sum(axis=1) - np.diag(counts) > 0
-    people = np.flatnonzero(is_known)
-    best = np.where(is_known, 0, -1), 0.0
+    counts = np.where(n_questions >= LEAST_QUESTIONS, n_questions, 0).astype(float)
+    np.fill_diagonal(counts, 0)
+    people = np.flatnonzero(counts.any(axis=1))
+    best = np.where(counts.any(axis=1), 0, -1), 0.0
     groups = [[int(i)] for i in people]
-    sums = np.nan_to_num(agreed) * counts
+    counts = counts[np.ix_(people, people)]
+    sums = np.nan_to_num(agreed)[np.ix_(people, people)] * counts
+    pairs, agreeing = counts.sum() / 2, sums.sum() / 2
+    pairs_inside = agreeing_inside = 0.0
     while len(groups) > 2:
-        joined = max(
-            combinations(range(len(groups)), 2), key=lambda ab: between(groups, ab, sums, counts)
-        )
-        a, b = joined
+        means = np.divide(sums, counts, out=np.full(sums.shape, -1.0), where=counts > 0)
+        means[np.tril_indices(len(groups))] = -np.inf
+        a, b = divmod(int(means.argmax()), len(groups))
+        pairs_inside += float(counts[a, b])
+        agreeing_inside += float(sums[a, b])
         groups[a] += groups.pop(b)
+        sums, counts = join_rows(sums, a, b), join_rows(counts, a, b)
         if min(map(len, groups)) < 2:
             continue
-        inside = mean_over(
-            [pair for group in groups for pair in combinations(group, 2)], sums, counts
-        )
-        apart = mean_over(
-            [(i, j) for one, two in combinations(groups, 2) for i in one for j in two], sums, counts
-        )
-        if inside - apart > best[1]:
+        inside = agreeing_inside / pairs_inside if pairs_inside else -1.0
+        apart = pairs - pairs_inside
+        gap = inside - ((agreeing - agreeing_inside) / apart if apart > 0 else -1.0)
+        if gap > best[1]:
             camps = np.full(n, -1)
             for number, group in enumerate(sorted(groups, key=len, reverse=True)):
                 camps[group] = number
-            best = camps, inside - apart
+            best = camps, gap
     return best
 
 
-def between(groups, pair, sums: np.ndarray, counts: np.ndarray) -> float:
-    """Mean agreement between the people of two groups; -1 where they share no question."""
-    one, two = (groups[i] for i in pair)
-    return mean_over([(i, j) for i in one for j in two], sums, counts)
-
-
-def mean_over(pairs, sums: np.ndarray, counts: np.ndarray) -> float:
-    """Mean agreement over pairs of people, by questions; -1 without any."""
-    if not pairs:
-        return -1.0
-    i, j = np.array(pairs).T
-    total = counts[i, j].sum()
-    return float(sums[i, j].sum() / total) if total else -1.0
+def join_rows(table: np.ndarray, a: int, b: int) -> np.ndarray:
+    """A symmetric table with b added to a; what they had with each other is left out."""
+    table = table.copy()
+    table[a] += table[b]
+    table[:, a] += table[:, b]
+    table[a, a] = 0
+    return np.delete(np.delete(table, b, axis=0), b, axis=1)

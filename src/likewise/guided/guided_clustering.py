@@ -7,8 +7,6 @@ clusters  of a sample of the rows, by one of three routes (routes.py); all other
 rules     sizes, exclusive groups and outliers, where asked for (last_step.py)
 """
 
-from functools import partial
-
 import numpy as np
 from sklearn.base import (
     BaseEstimator,
@@ -40,7 +38,13 @@ from likewise.guided.many_rows import (
     share_blocks,
 )
 from likewise.guided.outcome import Outcome, place
-from likewise.guided.people import People, describe_people, judge_people, put_back
+from likewise.guided.people import (
+    People,
+    describe_people,
+    judge_people,
+    put_back,
+    set_views_aside,
+)
 from likewise.guided.preparation import Preparation, fit_preparation
 from likewise.guided.raw_rows import (
     as_numbers,
@@ -319,7 +323,7 @@ class GuidedClustering(
             n_doubtful=len(self.doubtful_),
             conflicts=conflict_messages(answers),
             last_step=last_step,
-            people=describe_people(people),
+            people=describe_people(people, final_labels, X_fit, sampled),
         )
         return self
 
@@ -495,34 +499,49 @@ class GuidedClustering(
     ) -> tuple[np.ndarray, Preparation, People | None, Outcome]:
         """Prepare the rows, listen to people who can be trusted, and cluster by their answers."""
         preparation = self._prepare(X, answers, seed)
-        X_fit = preparation.map.transform(X)
-        people = judge_people(X_fit, answers, seed)
+        people = judge_people(preparation.map.transform(X), answers, seed)
         heard = answers if people is None else answers.subset(people.is_kept)
         if heard.n_answers < answers.n_answers:
             preparation = self._prepare(X, heard, seed)
-            X_fit = preparation.map.transform(X)
-        cluster = partial(
-            cluster_by_answers,
-            learner=self.learner,
-            n_init=self.n_init,
-            n_jobs=self.n_jobs,
-            seed=seed,
-        )
-        outcome = cluster(X_fit, heard, self.n_clusters)
-        if preparation.by_answers and not outcome.choice.follows:
-            # answers that nothing is learned from do not choose a preparation either
-            preparation = self._prepare(X, Constraints(answers.n_samples), seed)
-            X_fit = preparation.map.transform(X)
-            outcome = cluster(X_fit, heard, self.n_clusters)
+        preparation, X_fit, outcome = self._prepare_and_cluster(X, preparation, heard, seed)
+        if people is not None:
+            judged = set_views_aside(people, outcome.labels, X_fit, answers)
+            if (judged.is_kept != people.is_kept).any():
+                people, heard = judged, answers.subset(judged.is_kept)
+                preparation = self._prepare(X, heard, seed)
+                preparation, X_fit, outcome = self._prepare_and_cluster(X, preparation, heard, seed)
         if self.last_step == "density":
             outcome = cluster_by_density(outcome, self.min_size)
         n_clusters = n_clusters_for(len(outcome.centers), rules, self.min_size, self.max_size)
         if self.n_clusters == "auto" and n_clusters != len(outcome.centers):
             why = f"{n_clusters}, nearest to {len(outcome.centers)} of what the rules allow"
-            outcome = cluster(X_fit, heard, n_clusters)._replace(why_n_clusters=why)
+            outcome = self._cluster(X_fit, heard, n_clusters, seed)._replace(why_n_clusters=why)
         if people is not None:
             outcome = put_back(outcome, people.is_kept)
         return X_fit, preparation, people, outcome
+
+    def _prepare_and_cluster(
+        self, X, preparation: Preparation, answers: Constraints, seed: int
+    ) -> tuple[Preparation, np.ndarray, Outcome]:
+        """Clusters of the rows as prepared; answers that teach nothing do not prepare either."""
+        X_fit = preparation.map.transform(X)
+        outcome = self._cluster(X_fit, answers, self.n_clusters, seed)
+        if preparation.by_answers and not outcome.choice.follows:
+            preparation = self._prepare(X, Constraints(answers.n_samples), seed)
+            X_fit = preparation.map.transform(X)
+            outcome = self._cluster(X_fit, answers, self.n_clusters, seed)
+        return preparation, X_fit, outcome
+
+    def _cluster(self, X, answers: Constraints, n_clusters: int | str, seed: int) -> Outcome:
+        return cluster_by_answers(
+            X,
+            answers,
+            n_clusters,
+            learner=self.learner,
+            n_init=self.n_init,
+            n_jobs=self.n_jobs,
+            seed=seed,
+        )
 
     def _prepare(self, X, answers: Constraints, seed: int) -> Preparation:
         """Columns of a table have equal weights already; anything else is prepared as asked."""

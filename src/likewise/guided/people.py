@@ -6,13 +6,19 @@ is learned by `ChoiceKernel(annotator_noise=True)` over the prepared rows, from 
 groups alike, each answer judged by what was learned without it. The answers of somebody who is
 about as good as guessing are set aside, all of them; of somebody who often slips, those that are
 more likely slips than meant. People who are as reliable as the best keep all their answers.
+
+Once there are clusters, somebody may turn out to see them differently: to join two of them, or to
+split one (`seen_differently`). Then these answers, and no others of theirs, are set aside, and the
+clusters are made again: they are those of the others.
 """
 
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
 from likewise.constraints import Constraints
+from likewise.evaluation import Difference, people_agreement, seen_differently
 from likewise.guided.outcome import Outcome
 from likewise.kernel_learning import ChoiceKernel
 
@@ -20,6 +26,7 @@ LEAST_ANSWERS = 10  # of a person of whom anything can be said
 LEAST_RELIABLE = 0.4  # of the most reliable one's: below, all answers are set aside
 RELIABLE = 0.85  # of it: from there on, none
 MOST_ANSWERS = 3000  # that reliabilities are learned from
+MOST_NAMED = 20  # people in camps, that a sentence has room for
 
 
 class People(NamedTuple):
@@ -55,6 +62,17 @@ def judge_people(X: np.ndarray, answers: Constraints, seed: int) -> People | Non
     return People(names, reliabilities, is_kept)
 
 
+def set_views_aside(people: People, labels: np.ndarray, X, answers: Constraints) -> People:
+    """Who sees clusters differently keeps all answers but those that say so."""
+    is_kept, whose = people.is_kept.copy(), np.array(answers.annotators, dtype=str)
+    differences = seen_differently(labels, answers, None if issparse(X) else X)
+    for difference in differences:
+        is_kept[whose == difference.name] = True
+    for difference in differences:
+        is_kept[difference.answers] = False
+    return people._replace(is_kept=is_kept)
+
+
 def put_back(outcome: Outcome, is_kept: np.ndarray) -> Outcome:
     """What was learned from some answers, in terms of all of them; the others are doubtful."""
     kept = np.flatnonzero(is_kept)
@@ -65,18 +83,38 @@ def put_back(outcome: Outcome, is_kept: np.ndarray) -> Outcome:
     return outcome._replace(choice=choice, pulls=pulls, doubtful=doubtful)
 
 
-def describe_people(people: People | None) -> str:
-    """Everybody with their reliability, the least reliable first; "" where nobody was judged."""
+def describe_people(people: People | None, labels: np.ndarray, X, answers: Constraints) -> str:
+    """Everybody with their reliability, the least reliable first, who sees clusters differently,
+    and camps; "" where nobody was judged."""
     if people is None:
         return ""
+    differences = seen_differently(labels, answers, None if issparse(X) else X)
     order = np.argsort(people.reliabilities, kind="stable")
     best = np.nanmax(people.reliabilities)
+    other_views = {difference.name for difference in differences}
     parts = []
     for i in order:
-        reliability = people.reliabilities[i]
+        name, reliability = people.names[i], people.reliabilities[i]
         if np.isnan(reliability):
             continue
-        is_out = reliability < LEAST_RELIABLE * best
+        is_out = reliability < LEAST_RELIABLE * best and name not in other_views
         note = ", about as good as guessing: set aside" if is_out else ""
-        parts.append(f"{people.names[i] or 'unnamed'} {reliability:.0%}{note}")
-    return "; ".join(parts)
+        parts.append(f"{name or 'unnamed'} {reliability:.0%}{note}")
+    parts += [describe_difference(difference) for difference in differences]
+    return "; ".join([*parts, *describe_camps(answers)])
+
+
+def describe_difference(difference: Difference) -> str:
+    """What somebody sees differently, and how many answers say so."""
+    first, *others = difference.clusters
+    seen = f"clusters {first} and {others[0]} as one" if others else f"cluster {first} as two"
+    return f"{difference.name} sees {seen} ({len(difference.answers)} answers say so)"
+
+
+def describe_camps(answers: Constraints) -> list[str]:
+    """The camps that people form, where there are some."""
+    found = people_agreement(answers)
+    if len(found.names) > MOST_NAMED or found.camps.max(initial=-1) < 1:
+        return []
+    camps = [", ".join(found.names[found.camps == camp]) for camp in range(found.camps.max() + 1)]
+    return [f"camps by the questions they share: {' | '.join(camps)}"]

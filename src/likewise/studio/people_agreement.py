@@ -6,6 +6,9 @@
 The reliability is the mean of a uniform prior after the comparisons: 1/2 before any, and honest
 about few. It counts disagreements against both sides; a person whom all contradict stands out once
 there are three. "Can't tell" is no disagreement.
+
+Whoever joins two clusters that others keep apart, or splits one, disagrees without being wrong:
+`other_views` names them (evaluation.seen_differently).
 """
 
 from collections import defaultdict
@@ -14,12 +17,16 @@ from itertools import combinations
 from statistics import median
 from typing import NamedTuple
 
+import numpy as np
+
+from likewise.evaluation import seen_differently
 from likewise.labeling import (
     ANOTHER,
     CANT_TELL,
     KINDS,
     Event,
     consistency_of,
+    constraints_from,
     in_force,
     meaning,
     what_is_asked,
@@ -52,6 +59,16 @@ class Dispute(NamedTuple):
 
     votes: tuple[Event, ...]  # the last of each person
     settlement: Event | None
+
+
+class OtherView(NamedTuple):
+    """Somebody who sees the clusters differently, by the numbers that clusters have on screen."""
+
+    name: str
+    kind: str  # "merges" or "splits"
+    clusters: tuple[int, ...]  # the two that are one to them, or the one that is two
+    rows: tuple[int, ...]  # the smaller side of a split
+    n_answers: int  # that say so
 
 
 def votes_by_question(events: Sequence[Event]) -> dict[tuple, dict[str, Event]]:
@@ -111,6 +128,17 @@ def person_records(events: Sequence[Event]) -> list[PersonRecord]:
             sum(seconds < HASTY_SECONDS for seconds in times),
         )
         for name, answers in sorted(by_name.items())
+    ]
+
+
+def other_views(
+    events: Sequence[Event], labels: np.ndarray, X: np.ndarray | None = None
+) -> list[OtherView]:
+    """Who joins or splits clusters, the surest first; splits only where features X are given."""
+    found = seen_differently(labels, constraints_from(events, len(labels)), X)
+    return [
+        OtherView(name, kind, clusters, tuple(rows.tolist()), len(answers))
+        for name, kind, clusters, rows, answers, _ in found
     ]
 
 
