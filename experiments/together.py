@@ -134,7 +134,8 @@ def majority_of_looks(seen: np.ndarray, wrong: float, n_looks: int, seed: int) -
     k = seen.max() + 1
     rows = np.resize(rng.permutation(len(seen)), max(n_looks, len(seen)))
     is_wrong = rng.random(len(rows)) < wrong
-    said = np.where(is_wrong, (seen[rows] + rng.integers(1, k, len(rows))) % k, seen[rows])
+    others = rng.integers(1, max(k, 2), len(rows))  # of one class there is no other
+    said = np.where(is_wrong, (seen[rows] + others) % k, seen[rows])
     votes = rng.random((len(seen), k)) / 2
     np.add.at(votes, (rows, said), 1.0)
     return votes.argmax(axis=1)

@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from likewise.constraints import Constraints
 from likewise.evaluation import seen_differently
-from likewise.evaluation.answers_as_choices import chances_of, choices_of_people
 from likewise.evaluation.seen_differently import share_of_others
+from likewise.evaluation.statements import chances_of, statements_of_people
 
 Y = np.arange(90) % 3
 X = 4 * np.eye(3)[Y] + np.random.default_rng(0).normal(size=(90, 3))
@@ -35,10 +35,10 @@ def test_chances_by_hand():
         closer=[(0, 3, 1), (0, 1, 3), (0, 1, 2)],
         annotators=["ann"] * 10,
     )
-    choices, names, choice_of = choices_of_people(answers, Y)
+    statements, names, statement_of = statements_of_people(answers, Y)
     assert names == ["ann"]
-    assert_array_equal(choice_of, np.arange(10))
-    certain, guessed = chances_of(choices, Y)[:, [2, -1]].T  # 5 % guesses; nothing but guesses
+    assert_array_equal(statement_of, np.arange(10))
+    certain, guessed = chances_of(statements, Y)[:, [2, -1]].T  # 5 % guesses; nothing but guesses
     by_hand = [1, 0, 1, 1, 0, 1 / 3, 1 / 3, 1, 0, 1 / 2]
     n_options = [2, 2, 2, 3, 3, 3, 3, 2, 2, 2]
     assert_allclose(guessed, 1 / np.array(n_options))
@@ -64,10 +64,10 @@ def test_chances_of_screens_by_hand():
             annotators=["ann"] * (len(together) + len(apart)),
             screens=[name] * (len(together) + len(apart)),
         )
-    choices, _, choice_of = choices_of_people(answers, Y)
-    assert len(choices.people) == len(links)
-    names = {name: choice_of[answers.screens == name][0] for name in links}
-    certain, guessed = chances_of(choices, Y)[:, [2, -1]].T
+    statements, _, statement_of = statements_of_people(answers, Y)
+    assert len(statements.people) == len(links)
+    names = {name: statement_of[answers.screens == name][0] for name in links}
+    certain, guessed = chances_of(statements, Y)[:, [2, -1]].T
     by_hand = {"right": (1, 4), "wrong": (0, 4), "either": (1 / 2, 4), "new": (1, 3)}
     by_hand |= {"not new": (0, 3), "more 0": (1, 3)}
     for name, (fits, n_options) in by_hand.items():

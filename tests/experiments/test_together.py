@@ -32,6 +32,15 @@ def test_more_looks_at_a_row_are_right_more_often(blobs):
     assert (together.majority_of_looks(y, 0.0, 50, 0) == y).all()
 
 
+def test_a_machine_that_takes_one_of_two_classes_for_the_other_knows_nothing(blobs, monkeypatch):
+    X, y = blobs[0], blobs[1] % 2
+    monkeypatch.setattr(together, "draw_rows", lambda data, seed: (X, y))
+    monkeypatch.setattr(together, "BUDGET", {"machine": 20, "person": 6})
+    assert together.run_machine(data="two", machine="confuses two classes", seed=0)["better"] >= 0
+    seen = np.zeros(len(y), dtype=int)
+    assert set(together.majority_of_looks(seen, 0.25, 200, 0)) == {0}
+
+
 def test_no_measure_has_the_name_of_a_setting():
     for table in together.TABLES:
         assert not {*table.cells()[0]} & {*table.measures}

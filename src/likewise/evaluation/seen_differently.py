@@ -4,7 +4,7 @@
                   they saw it differently too
     alternative   the person's own partition: two clusters as one, or one of them in two
 
-How likely a choice is under a partition: answers_as_choices.py. The share e of guesses is the
+How likely an answer is under a partition: statements.py. The share e of guesses is the
 likeliest one of each person under either partition, so somebody who guesses sees nothing
 differently: guesses fit both. Logarithms are weighed by the answers' weights. A difference is
 reported when it is 20 times as likely as not, beside all that were tried for everybody. Sides of a
@@ -20,11 +20,11 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from likewise.constraints import check_constraints
-from likewise.evaluation.answers_as_choices import (
-    Choices,
+from likewise.evaluation.statements import (
+    Statements,
     chances_of,
-    choices_by_clusters,
-    choices_of_people,
+    statements_by_clusters,
+    statements_of_people,
 )
 
 LEAST_TELLING = 3  # of them, that a difference rests on
@@ -117,36 +117,38 @@ def seen_differently(labels, constraints, X=None) -> list[Difference]:
     """
     labels = np.asarray(labels, dtype=np.int64)
     answers = check_constraints(constraints, n_samples=len(labels))
-    choices, names, choice_of = choices_of_people(answers, labels)
+    statements, names, statement_of = statements_of_people(answers, labels)
     if len(names) < 2:
         return []
     halves = Halves(labels, None if X is None else np.asarray(X, dtype=np.float64))
-    logs = choices.weights[:, None] * np.log(chances_of(choices, labels))
-    totals = np.array([logs[choices.people == person].sum(axis=0) for person in range(len(names))])
-    guessed = totals.argmax(axis=1)[choices.people]
-    places = choices_by_clusters(choices, labels)
-    n_tried = max(1, sum(len(told_by(choices, places, p)) for p in range(len(names))))
+    logs = statements.weights[:, None] * np.log(chances_of(statements, labels))
+    totals = np.array(
+        [logs[statements.people == person].sum(axis=0) for person in range(len(names))]
+    )
+    guessed = totals.argmax(axis=1)[statements.people]
+    places = statements_by_clusters(statements, labels)
+    n_tried = max(1, sum(len(told_by(statements, places, p)) for p in range(len(names))))
     least = np.log(ODDS * n_tried)
     found = []
     for person, name in enumerate(names):
         current, mine = labels, places
         for _ in range(MOST_DIFFERENCES):
-            best = likeliest_difference(choices, person, current, mine, halves, guessed)
+            best = likeliest_difference(statements, person, current, mine, halves, guessed)
             if best is None or best[1] <= least:
                 break
             tried, log_odds, telling = best
-            telling = np.flatnonzero(np.isin(choice_of, telling))
+            telling = np.flatnonzero(np.isin(statement_of, telling))
             found.append(Difference(name, *tried[:3], telling, log_odds))
-            current, mine = tried.labels, choices_by_clusters(choices, tried.labels)
+            current, mine = tried.labels, statements_by_clusters(statements, tried.labels)
     return sorted(found, key=lambda one: -one.log_odds)
 
 
-def told_by(choices: Choices, places: dict[tuple[int, int], np.ndarray], person: int) -> list:
+def told_by(statements: Statements, places: dict[tuple[int, int], np.ndarray], person: int) -> list:
     """The clusters about which somebody gave enough answers to tell a difference."""
     return [
         clusters
         for clusters, at in places.items()
-        if np.count_nonzero(choices.people[at] == person) >= LEAST_TELLING
+        if np.count_nonzero(statements.people[at] == person) >= LEAST_TELLING
     ]
 
 
@@ -180,21 +182,21 @@ def halves_of(X: np.ndarray) -> list[np.ndarray]:
 
 
 def likeliest_difference(
-    choices: Choices,
+    statements: Statements,
     person: int,
     current: np.ndarray,
     places: dict[tuple[int, int], np.ndarray],
     halves: Halves,
-    guessed: np.ndarray,  # (m,) places in `GUESSED`, by who chose
+    guessed: np.ndarray,  # (m,) places in `GUESSED`, by who said it
 ) -> tuple[Partition, float, np.ndarray] | None:
     """The partition that somebody's answers fit best, its log-odds, and the answers that tell."""
-    of_person = np.flatnonzero(choices.people == person)
-    own_choices = choices.subset(of_person)
-    total = own_choices.weights @ np.log(chances_of(own_choices, current))
+    of_person = np.flatnonzero(statements.people == person)
+    own_statements = statements.subset(of_person)
+    total = own_statements.weights @ np.log(chances_of(own_statements, current))
     best = None
-    for clusters in told_by(choices, places, person):
+    for clusters in told_by(statements, places, person):
         at = places[clusters]
-        these = choices.subset(at)
+        these = statements.subset(at)
         shared = chances_of(these, current)
         is_own = these.people == person
         weights = these.weights

@@ -1,4 +1,4 @@
-"""Answers as choices among options, and how likely each is if rows are grouped in some way.
+"""What people state by their answers, and how likely each statement is if rows are grouped so.
 
     chance = (1 - e) [it fits the partition] / options that fit + e / options
 
@@ -8,7 +8,7 @@
     a screen with several groups   a group of the row's cluster; a new one where none is
 
 A screen is several links that share a row (`Constraints(screens=...)`): a row put with one group
-and kept from the others is one choice. Who sees two groups on the screen as one chooses either.
+and kept from the others is one statement. Who sees two groups on the screen as one chooses either.
 """
 
 from itertools import combinations
@@ -26,90 +26,92 @@ GUESSED = np.array([0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1
 LEAST_GUESSED = 0.01  # nobody is that careful that one slip proves anything
 
 
-class Choice(NamedTuple):
-    """One choice of somebody."""
+class Statement(NamedTuple):
+    """What one person said once."""
 
     at: list[int]  # positions of the answers that it consists of
     kind: str
     rows: tuple[int, ...]  # of the answer; of a screen its row, the chosen one or -1, the others
 
 
-class Choices(NamedTuple):
-    """Choices of people who made enough of them, in arrays."""
+class Statements(NamedTuple):
+    """Statements of people who made enough of them, in arrays."""
 
     people: np.ndarray  # (m,) 0 ... n_people - 1
-    rows: np.ndarray  # (m, most) as of `Choice`, -1 beyond
+    rows: np.ndarray  # (m, most) as of `Statement`, -1 beyond
     kinds: np.ndarray  # (m,) places in KINDS
     weights: np.ndarray  # (m,)
 
-    def subset(self, at: np.ndarray) -> "Choices":
+    def subset(self, at: np.ndarray) -> "Statements":
         """Some of them."""
-        return Choices(*(part[at] for part in self))
+        return Statements(*(part[at] for part in self))
 
 
-class Judged(NamedTuple):
-    """Choices, and where they come from."""
+class StatementsOfPeople(NamedTuple):
+    """Statements, and where they come from."""
 
-    choices: Choices
+    statements: Statements
     names: list[str]  # of the people
-    choice_of: np.ndarray  # (n_answers,) place among the choices, -1
+    statement_of: np.ndarray  # (n_answers,) place among the statements, -1
 
 
-def choices_of_people(answers: Constraints, labels: np.ndarray) -> Judged:
-    """Choices about rows in clusters (label -1: in none), of people who made enough of them."""
+def statements_of_people(answers: Constraints, labels: np.ndarray) -> StatementsOfPeople:
+    """Statements about rows in clusters (label -1: in none), of people who made enough of them."""
     if answers.annotators is None:
-        return Judged(Choices(*np.empty((4, 0))), [], np.full(answers.n_answers, -1))
+        return StatementsOfPeople(Statements(*np.empty((4, 0))), [], np.full(answers.n_answers, -1))
     whose = answers.annotators.astype(str)
-    made = [one for one in join_screens(answers, whose) if (labels[named(one)] >= 0).all()]
+    made = [one for one in join_screens(answers, whose) if (labels[rows_named(one)] >= 0).all()]
     names, n_made = np.unique([whose[one.at[0]] for one in made], return_counts=True)
     names = names[n_made >= LEAST_ANSWERS]
     made = [one for one in made if whose[one.at[0]] in names]
     rows = np.full((len(made), max([3, *(len(one.rows) for one in made)])), -1)
-    choice_of = np.full(answers.n_answers, -1)
+    statement_of = np.full(answers.n_answers, -1)
     for place, one in enumerate(made):
         rows[place, : len(one.rows)] = one.rows
-        choice_of[one.at] = place
+        statement_of[one.at] = place
     people = np.searchsorted(names, np.array([whose[one.at[0]] for one in made], dtype=str))
     kinds = np.array([KINDS.index(one.kind) for one in made], dtype=np.int64)
     weights = np.array([answers.weights[one.at].sum() for one in made])
-    return Judged(Choices(people, rows, kinds, weights), names.tolist(), choice_of)
+    return StatementsOfPeople(
+        Statements(people, rows, kinds, weights), names.tolist(), statement_of
+    )
 
 
-def named(choice: Choice) -> list[int]:
-    """The rows of a choice."""
-    return [row for row in choice.rows if row >= 0]
+def rows_named(statement: Statement) -> list[int]:
+    """The rows that a statement is about."""
+    return [row for row in statement.rows if row >= 0]
 
 
-def join_screens(answers: Constraints, whose: np.ndarray) -> list[Choice]:
-    """Every answer, and the links of a screen as one choice where they share a row."""
+def join_screens(answers: Constraints, whose: np.ndarray) -> list[Statement]:
+    """Every answer, and the links of a screen as one statement where they share a row."""
     kinds, counts = answers.kinds, (answers.weights > 0) & (whose != "")
-    made: list[Choice] = []
+    made: list[Statement] = []
     screens: dict[tuple[str, str], list[int]] = {}
     for at in np.flatnonzero(counts & np.isin(kinds, KINDS)).tolist():
         screen = "" if answers.screens is None else answers.screens[at]
         if screen and kinds[at] in PAIRS:
             screens.setdefault((whose[at], screen), []).append(at)
         else:
-            made.append(Choice([at], str(kinds[at]), answers.answer(at).points))
+            made.append(Statement([at], str(kinds[at]), answers.answer(at).points))
     for links in screens.values():
         pairs = [answers.answer(at).points for at in links]
         shared = set.intersection(*map(set, pairs))
         if len(links) == 1 or len(shared) != 1:
-            made += [Choice([at], str(kinds[at]), pair) for at, pair in zip(links, pairs)]
+            made += [Statement([at], str(kinds[at]), pair) for at, pair in zip(links, pairs)]
             continue
         (row,) = shared
         others = [pair[pair[0] == row] for pair in pairs]
         chosen = [other for at, other in zip(links, others) if kinds[at] == "must_link"]
         left = [other for at, other in zip(links, others) if kinds[at] == "cannot_link"]
-        made.append(Choice(links, "screen", (row, chosen[0] if chosen else -1, *left)))
+        made.append(Statement(links, "screen", (row, chosen[0] if chosen else -1, *left)))
     return made
 
 
-def chances_of(choices: Choices, labels: np.ndarray) -> np.ndarray:
-    """(m, number of `GUESSED`) chance of each choice under a partition, by the share of guesses."""
-    is_row = choices.rows >= 0
-    seen = np.where(is_row, labels[choices.rows], -1)
-    kinds = choices.kinds
+def chances_of(statements: Statements, labels: np.ndarray) -> np.ndarray:
+    """(m, number of `GUESSED`) chance of each statement if rows are grouped so, by guesses."""
+    is_row = statements.rows >= 0
+    seen = np.where(is_row, labels[statements.rows], -1)
+    kinds = statements.kinds
     ab, ac, bc = (seen[:, i] == seen[:, j] for i, j in ((0, 1), (0, 2), (1, 2)))
     is_odd, is_closer = (kinds == KINDS.index(kind) for kind in TRIPLES)
     is_open = (is_odd & (ab.astype(int) + ac + bc != 1)) | (is_closer & (ab == ac))
@@ -126,9 +128,11 @@ def chances_of(choices: Choices, labels: np.ndarray) -> np.ndarray:
     return (1 - guessed) * (fits / n_fitting)[:, None] + guessed / n_options[:, None]
 
 
-def choices_by_clusters(choices: Choices, labels: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
-    """Choices about rows of two clusters, or about two rows of one, by these clusters."""
-    seen = np.where(choices.rows >= 0, labels[choices.rows], -1)
+def statements_by_clusters(
+    statements: Statements, labels: np.ndarray
+) -> dict[tuple[int, int], np.ndarray]:
+    """Statements about rows of two clusters, or about two rows of one, by these clusters."""
+    seen = np.where(statements.rows >= 0, labels[statements.rows], -1)
     columns = np.array(list(combinations(range(seen.shape[1]), 2)))
     pairs = np.sort(np.concatenate([seen[:, pair] for pair in columns]))
     places = np.tile(np.arange(len(seen)), len(columns))
