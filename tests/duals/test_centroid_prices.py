@@ -236,3 +236,69 @@ def test_alternating_prices_what_is_violated_and_keeps_names():
     assert_array_equal(found.prices[[0, 2]], 0)
     base = sum(((X[labels == c] - X[labels == c].mean(axis=0)) ** 2).sum() for c in (0, 1))
     assert found.bound > base
+
+
+def literal_search(X, labels, must, cannot, k, n_iter):
+    """Multipliers of (8) to (11) over free centers, pair by pair; the step is Held and Karp's."""
+    y = np.stack([X[labels == c].mean(axis=0) for c in range(k)])
+    cost = ((X[:, None] - y) ** 2).sum(axis=2)
+    inside = {i for pair in (*must, *cannot) for i in pair}
+    target = sum(cost[i].min() if i in inside else cost[i, labels[i]] for i in range(len(X)))
+    nearest = cost.argmin(axis=1)
+    for i, j in must:
+        if nearest[i] != nearest[j]:
+            target += (cost[i] + cost[j]).min() - cost[i].min() - cost[j].min()
+    for i, j in cannot:
+        if nearest[i] == nearest[j]:
+            target += min(np.sort(cost[u])[1] - cost[u].min() for u in (i, j))
+    nu, eta = np.zeros((len(must), k)), np.zeros((len(cannot), k))
+    best, first = (-np.inf, None), None
+    for _ in range(n_iter):
+        penalized = ((X[:, None] - y) ** 2).sum(axis=2)
+        for at, (i, j) in enumerate(must):
+            penalized[i] += nu[at]
+            penalized[j] -= nu[at]
+        for at, (i, j) in enumerate(cannot):
+            penalized[[i, j]] -= eta[at]
+        labels = penalized.argmin(axis=1)
+        x = np.eye(k)[labels]
+        added = sum(penalized[i, c] - ((X[i] - y[c]) ** 2).sum() for i, c in enumerate(labels))
+        y = np.stack([X[labels == c].mean(axis=0) for c in range(k)])
+        value = ((X - y[labels]) ** 2).sum() + added
+        value += (1 + EPS) * eta.sum() - EPS * np.abs(nu).sum()
+        first = value if first is None else first
+        best = max(best, (value, (nu.copy(), eta.copy())), key=lambda one: one[0])
+        if best[0] >= target:
+            target = best[0] + abs(best[0] - first)
+        g_nu, g_eta = np.zeros_like(nu), np.zeros_like(eta)
+        for at, (i, j) in enumerate(must):
+            for c in range(k):
+                slack = x[i, c] - x[j, c]
+                if nu[at, c]:
+                    g_nu[at, c] = slack - EPS * np.sign(nu[at, c])
+                else:
+                    g_nu[at, c] = np.sign(slack) * max(abs(slack) - EPS, 0)
+        for at, (i, j) in enumerate(cannot):
+            for c in range(k):
+                slack = 1 + EPS - x[i, c] - x[j, c]
+                g_eta[at, c] = slack if eta[at, c] or slack < 0 else 0
+        step = 2 * max(target - value, 1e-8 * abs(target)) / ((g_nu**2).sum() + (g_eta**2).sum())
+        onward = nu + step * g_nu
+        nu = np.where(nu * onward < 0, 0, onward)
+        eta = np.minimum(0, eta + step * g_eta)
+    nu, eta = best[1]
+    return [*np.abs(nu).sum(axis=1), *-eta.sum(axis=1)], best[0]
+
+
+@pytest.mark.parametrize("draw_seed", range(5))
+def test_the_search_over_free_centers_line_by_line_finds_the_same_prices(draw_seed):
+    rng = np.random.RandomState(draw_seed)
+    X = np.concatenate([rng.randn(12, 2) + at for at in ([0, 0], [5, 0], [0, 5])])
+    labels = np.repeat([0, 1, 2], 12)
+    must, cannot = [(0, 13), (2, 3), (1, 30)], [(14, 15), (26, 27), (0, 20)]
+    pairs = pairs_of(Constraints(36, must_link=must, cannot_link=cannot))
+    found = price_by_alternating(X, labels, pairs, EPS, n_clusters=3, max_iter=40)
+    prices, value = literal_search(X, labels, must, cannot, 3, 40)
+    assert max(prices) > 0
+    assert_allclose(found.prices, prices, atol=1e-8)
+    assert_allclose(found.bound, value, rtol=1e-10)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.cluster import KMeans
 
 from likewise import SKLR, Constraints, filter_constraints
 from likewise.datasets import load_wine
@@ -98,6 +99,33 @@ def test_the_most_costly_share_is_left_out(wine):
     assert none.constraints == c
     every = filter_constraints(X, c, 3, drop_share=1.0, keep="costly", **settings)
     assert every.constraints.n_answers == 0
+
+
+@pytest.mark.parametrize("share", [0.0, 0.35, 0.7, 0.95])
+def test_steps_4_to_6_of_algorithm_3_line_by_line_keep_the_same_pairs(share, seed):
+    """Pairs that share no row, whose multipliers in a linear program are known by hand."""
+    rng = np.random.RandomState(seed)
+    y = np.tile([0, 1, 2], 20)
+    X = rng.randn(60, 2) + 2 * np.array([[0, 0], [1, 0], [0, 1]])[y]
+    rows = rng.permutation(60).reshape(30, 2)
+    same = y[rows[:, 0]] == y[rows[:, 1]]
+    answers = Constraints(60, must_link=rows[same], cannot_link=rows[~same])
+    model = KMeans(3, n_init=50, random_state=seed).fit(X)
+    cost = ((X[:, None] - model.cluster_centers_) ** 2).sum(axis=2)
+    impacts = []
+    for i, j in answers.must_link:
+        apart = model.labels_[i] != model.labels_[j]
+        impacts.append(apart * (cost[[i, j]].min(axis=1).sum() - cost[[i, j]].sum(axis=0).min()))
+    for i, j in answers.cannot_link:
+        together = model.labels_[i] == model.labels_[j]
+        second, first = np.sort(cost[[i, j]], axis=1)[:, 1], cost[[i, j]].min(axis=1)
+        impacts.append(together * (first - second).max())
+    omega = [at for at in np.argsort(impacts) if impacts[at] < 0]  # the most negative first
+    kept = omega[int(share * len(omega)) :]
+    paper = {"keep": "costly", "by": "lp", "learner": None, "random_state": seed}
+    found = filter_constraints(X, answers, 3, drop_share=share, **paper)
+    assert len(omega) > 5
+    assert found.constraints == answers.subset(np.sort(kept))
 
 
 def test_a_space_may_be_given_as_rows_with_their_centers(wine):

@@ -120,8 +120,8 @@ def change_of_cost(X, labels, y, tabu, u, to):
     return gain - here / (here - 1) * ((X[u] - y[c]) ** 2).sum()
 
 
-def literal_algorithm_1(X, must, cannot, k, labels, impacts):
-    """Algorithms 1 and 2 line by line; k-means goes on from the last centers, names kept.
+def literal_algorithm_1(X, must, cannot, k, labels, impacts, again):
+    """Algorithms 1 and 2 line by line; `again(X, y)` is step 3, k-means with the names kept.
 
     `impacts(X, labels)` is step 4 and 5: the sum of the multipliers of each pair, at most 0.
     """
@@ -156,13 +156,19 @@ def literal_algorithm_1(X, must, cannot, k, labels, impacts):
             X[u] += 1.01 * ((halfway - X[u]) @ v) / (v @ v) * v
             tabu.add((u, labels[u]))
             moves.append((u, int(labels[u]), int(to)))
-        labels, _ = cluster_rows(X, k, y, 0, np.random.RandomState(0))
+        labels, _ = again(X, y)
 
 
-@pytest.mark.parametrize("solver", ["lp", "alternating"])
-def test_algorithms_1_and_2_line_by_line_make_the_same_moves(iris, solver):
+@pytest.mark.parametrize(
+    ("solver", "restarts"),
+    [("lp", "warm"), ("alternating", "warm"), ("alternating", "paper")],
+)
+def test_algorithms_1_and_2_line_by_line_make_the_same_moves(iris, solver, restarts):
     X, _, c = iris
-    labels, _ = cluster_rows(X, 3, None, 100, np.random.RandomState(0))
+    c = c.subset(np.arange(12 if restarts == "warm" else 4))
+    rng = np.random.RandomState(0)
+    labels, _ = cluster_rows(X, 3, None, 100, rng)
+    n_new = 0 if restarts == "warm" else 99
 
     def impacts(X, labels):
         pairs = pairs_of(c)
@@ -173,9 +179,16 @@ def test_algorithms_1_and_2_line_by_line_make_the_same_moves(iris, solver):
         return -price_by_alternating(X, labels, pairs, 0.1, n_clusters=3, max_iter=60).prices
 
     rows, last, moves = literal_algorithm_1(
-        X, c.must_link.tolist(), c.cannot_link.tolist(), 3, labels, impacts
+        X,
+        c.must_link.tolist(),
+        c.cannot_link.tolist(),
+        3,
+        labels,
+        impacts,
+        again=lambda X, y: cluster_rows(X, 3, y, n_new, rng),
     )
-    moved = move_points(X, c, 3, order="cheapest", solver=solver, max_iter=60, random_state=0)
+    ways = {"order": "cheapest", "solver": solver, "restarts": restarts}
+    moved = move_points(X, c, 3, **ways, max_iter=60, random_state=0)
     assert [(move.row, move.left, move.to) for move in moved.moves] == moves
     assert_allclose(moved.X, rows, atol=1e-9)
     assert_array_equal(moved.labels, last)

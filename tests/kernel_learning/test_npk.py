@@ -1,5 +1,7 @@
 """NPK: the reduction, the three solvers, new rows, any similarity."""
 
+import warnings
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -9,13 +11,20 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise import NPK, Constraints
 from likewise.datasets import load_iris, make_double_spiral
 from likewise.kernel_learning import npk_solvers
-from likewise.kernel_learning.npk_solvers import PairProblem, climb_paper, solve_exactly
+from likewise.kernel_learning.npk_solvers import (
+    EDGE,
+    FRACTION,
+    PairProblem,
+    climb_paper,
+    solve_exactly,
+)
 from likewise.kernels import laplacian, neighbor_graph, similarity_graph
 from tests.clarabel import solve_by_clarabel
 
@@ -145,6 +154,60 @@ def test_the_paper_stops_short_on_both_sides_and_says_so():
         ),
         rtol=1e-8,
     )
+
+
+def pair_by_pair(L, pairs, signs, c, orders):
+    """Section 3.2 over all rows: Q by (10), with G of (9), one pair after the other.
+
+    As in ours, a step ends just before the edge, and a pair at the edge is passed over.
+    """
+    M, Q = L.copy(), np.zeros(len(pairs))
+    for order in orders:
+        for at in order:
+            (k, m), t = pairs[at], signs[at]
+            M[k, m] = M[m, k] = L[k, m]  # without this pair; all others stay
+            rest = np.delete(np.arange(len(L)), [k, m])
+            W = M[np.ix_(rest, [k, m])]
+            G = W.T @ np.linalg.solve(M[np.ix_(rest, rest)], W)
+            mu = np.sqrt((L[k, k] - G[0, 0]) * (L[m, m] - G[1, 1]))
+            edge = mu - t * G[0, 1] + t * L[k, m]
+            best = min(c, Q[at] + FRACTION * (edge - Q[at]))
+            M[k, m] = M[m, k] = L[k, m] - t * best
+            if np.linalg.eigvalsh(M)[0] > EDGE:
+                Q[at] = best
+            M[k, m] = M[m, k] = L[k, m] - t * Q[at]
+    return Q
+
+
+@pytest.mark.parametrize("draw_seed", range(3))
+def test_the_paper_s_own_solver_line_by_line_ends_at_the_same_duals(draw_seed):
+    data, answers = spiral_with_pairs(8, n=24, seed=draw_seed)
+    L = laplacian(neighbor_graph(data.X, 5), delta=0.1).toarray()
+    pairs, signs = answers.signed_pairs()
+    in_order = np.lexsort(np.sort(pairs, axis=1).T[::-1])  # ours counts pairs by their rows
+    drawn = np.random.RandomState(draw_seed)
+    orders = [in_order[drawn.permutation(len(pairs))] for _ in range(3)]
+    Q = pair_by_pair(L, pairs, signs, 1.0, orders)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # three sweeps
+        smo = NPK(solver="smo", delta=0.1, max_iter=3, random_state=draw_seed)
+        smo.fit(data.X, constraints=answers)
+    assert_allclose(smo.duals_, Q, rtol=1e-4)
+    # equation (6): of all Z = U B U' over the null space of M the best, by a general solver
+    M = L - np.sum([q * t * ends(i, j, len(L)) for q, t, (i, j) in zip(Q, signs, pairs)], axis=0)
+    values, vectors = np.linalg.eigh(M)
+    U = vectors[:, values <= max(1e-5 * values[-1], values[0])]
+    B = cp.Variable((U.shape[1], U.shape[1]), PSD=True)
+    Z = U @ B @ U.T
+    lack = cp.pos(1 - cp.multiply(signs, cp.hstack([Z[i, j] for i, j in pairs])))
+    best = solve_by_clarabel(cp.Problem(cp.Minimize(cp.trace(L @ Z) + 2 * cp.sum(lack))))
+    assert_allclose(smo.primal_value_, best.value, rtol=best.value_tol(1e-3))
+
+
+def ends(i, j, n):
+    E = np.zeros((n, n))
+    E[i, j] = E[j, i] = 1.0
+    return E
 
 
 @pytest.mark.parametrize("solver", ["interior-point", "barrier", "smo"])

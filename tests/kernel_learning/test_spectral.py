@@ -59,6 +59,48 @@ def test_with_every_row_a_landmark_it_is_the_paper_s_basic_method(xor):
     assert_allclose(space.kernel(X), paper_kernel(X, answers.must_link), atol=1e-6)
 
 
+def paper_coordinates(x, X_m, must_link, n_passes, n_neighbors=8, cut=1e-3, floor=1e-3):
+    """Equations (1) to (4) on the landmarks, and (11) to (14) for a row, again in every pass.
+
+    Local Gram matrices get the ridge that ours have, where footnote 4 has some multiple of I.
+    """
+    theta = rbf_theta(X_m)
+    K = rbf_kernel(X_m, gamma=1 / theta)
+    H = np.eye(len(X_m)) - 1 / len(X_m)
+    values, vectors = np.linalg.eigh(H @ K @ H)
+    kept = values > cut * values.max()
+    values, vectors = values[kept], vectors[:, kept]
+    D = np.mean([(vectors[i] - vectors[j]) ** 2 for i, j in must_link], axis=0)
+    D = np.maximum(D, floor * D.max())
+    beta = np.sqrt(values).sum() / D / (1 / D).sum()
+    Y = vectors * beta
+    own, cross, gram = 1.0, rbf_kernel(x[None], X_m, gamma=1 / theta)[0], K
+    for _ in range(n_passes):
+        near = np.argsort(own + gram.diagonal() - 2 * cross)[:n_neighbors]
+        G = np.array(
+            [[own - cross[i] - cross[j] + gram[i, j] for j in near] for i in near]
+        )  # (phi(x) - phi(x_i))'(phi(x) - phi(x_j))
+        G += (1e-3 * G[0, 0] + 1e-10 * G.trace() / len(G)) * np.eye(len(G))
+        w = np.linalg.solve(G, np.ones(len(G)))
+        z = (w / w.sum()) @ Y[near]
+        own, cross, gram = z @ z, Y @ z, Y @ Y.T  # the next pass is in the learned space
+    return z
+
+
+@pytest.mark.parametrize("n_passes", [1, 3])
+def test_over_landmarks_it_is_the_paper_s_method_row_by_row(xor, n_passes):
+    X, _, answers = xor
+    must_links = Constraints(len(X), must_link=answers.must_link)
+    space = fit(X, must_links, contrast=False, cut=1e-3, n_landmarks=70, n_passes=n_passes)
+    place = {row: at for at, row in enumerate(space.landmarks_)}
+    among = [(place[i], place[j]) for i, j in answers.must_link]
+    others = np.setdiff1d(np.arange(len(X)), space.landmarks_)[:20]
+    X_m = X[space.landmarks_]
+    Z = np.array([paper_coordinates(X[row], X_m, among, n_passes) for row in others])
+    ours = space.transform(X[others])
+    assert_allclose(ours @ ours.T, Z @ Z.T, rtol=1e-4, atol=1e-4 * np.abs(Z @ Z.T).max())
+
+
 def test_without_answers_it_is_the_start_centered(xor):
     X = xor[0]
     space = fit(X, cut=0.0)
