@@ -98,10 +98,14 @@ def run_table(
     *,
     n_runs: int,
     n_jobs: int = 1,
+    only: Mapping[str, Sequence[str]] | None = None,
     earlier: PublishedTable | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> list[Record]:
     """Run the jobs that the file `path` does not have; the records of all of them, by cells.
+
+    With `only`, cells with other values of these settings are not run; the records are of all cells
+    all the same.
 
     Runs that only the table `earlier` still knows of count as done, and stand-ins of them are among
     the records. With no runs nothing is run, and the records are what the file has of the table, of
@@ -122,10 +126,11 @@ def run_table(
     before = _known_by_git(table, names, read_records(path, fields), earlier)
     done = {_key(record, names) for record in before}
     jobs = {key: job for key, job in jobs.items() if key not in done}
+    to_run = {key: job for key, job in jobs.items() if _is_among(job[0], only or {})}
     run_missing(
         path,
         fields,
-        jobs,
+        to_run,
         key_of=lambda record: _key(record, names),
         execute=lambda missing: Parallel(n_jobs=n_jobs, return_as="generator")(
             delayed(_run_job)(table.run, cell, seed) for cell, seed in missing
@@ -146,6 +151,14 @@ def run_table(
         return records
     at_hand = {cell.get("data") for cell in cells}
     return [one for one in records if place(one) < len(order) or one.get("data") not in at_hand]
+
+
+def _is_among(cell: Settings, only: Mapping[str, Sequence[str]]) -> bool:
+    """Whether a cell has one of the values asked for, of each setting."""
+    for setting in only:
+        if setting not in cell:
+            raise ValueError(f"There is no setting {setting!r}, only {', '.join(cell)}.")
+    return all(str(cell[setting]) in values for setting, values in only.items())
 
 
 def find_missing_data(table: Table) -> dict[str, str]:
@@ -251,6 +264,7 @@ def reproduce(
     docs: Path | None = None,
     known: Path | None = None,
     n_jobs: int = 1,
+    only: Mapping[str, Sequence[str]] | None = None,
     say: Callable[[str], None],
 ) -> None:
     """Run tables and print them; CSV and SVG stay in `results` and, if given, go to `docs`.
@@ -266,7 +280,7 @@ def reproduce(
             earlier = _read_known(known, name, one)
             try:
                 records = run_table(
-                    one, path, n_runs=n_runs, n_jobs=n_jobs, earlier=earlier, say=say
+                    one, path, n_runs=n_runs, n_jobs=n_jobs, only=only, earlier=earlier, say=say
                 )
             except FileNotFoundError as error:
                 if is_only_one:

@@ -45,6 +45,23 @@ def test_every_cell_is_run_once_for_every_seed_and_only_what_is_missing_again(tm
     assert len(run_table(make_table(run), path, n_runs=0)) == len(calls) == 12
 
 
+def test_only_some_cells_are_run_and_all_are_shown(tmp_path):
+    path = tmp_path / "made.csv"
+    run_table(make_table(score), path, n_runs=1)
+    only = {"data": ["b"], "method": ["one", "two"]}
+    records = run_table(make_table(score), path, n_runs=2, only=only)
+    assert [(one["data"], one["method"], one["seed"]) for one in records] == [
+        ("a", "one", "0"),
+        ("a", "two", "0"),
+        ("b", "one", "0"),
+        ("b", "one", "1"),
+        ("b", "two", "0"),
+        ("b", "two", "1"),
+    ]
+    with pytest.raises(ValueError, match="no setting 'set', only data, method"):
+        run_table(make_table(score), path, n_runs=3, only={"set": ["b"]})
+
+
 def test_what_was_run_is_shown_without_its_data_but_no_cell_given_up(tmp_path):
     path = tmp_path / "made.csv"
     run_table(make_table(score), path, n_runs=1)
@@ -184,6 +201,7 @@ def test_unknown_papers_and_tables_are_answered_with_the_known_ones():
     [
         (["nothing"], "error: There are no experiments for 'nothing', only for sklr"),
         (["sklr", "figure9"], "error: sklr has no table 'figure9', only"),
+        (["sklr", "cut", "--only", "data"], "error: --only 'data' is not SETTING=VALUE,VALUE"),
     ],
 )
 def test_the_command_ends_in_one_line_for_an_unknown_name(arguments, message, capsys):

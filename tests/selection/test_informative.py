@@ -157,6 +157,19 @@ def test_the_literal_double_loop_chooses_the_same(strategy, seed):
     assert_allclose(found.qualities[1:], qualities)
 
 
+def test_random_pairs_give_itml_and_k_means_in_its_space(seed):
+    """SSC-rand: a metric from pairs that nobody judged, and clusters under it."""
+    X, _, pool = draw(seed, n_pairs=16)
+    init = KMeans(3, n_init=10, random_state=seed).fit(X).cluster_centers_
+    found = select_constraints(
+        X, pool, 3, n_select=5, strategy="random", init=init, patience=None, random_state=seed
+    )
+    M = ITML(tol=1e-10, random_state=0).fit(X, constraints=pool.subset(found.chosen)).metric_
+    assert_allclose(found.metric, M, rtol=1e-4, atol=1e-6)
+    model = KMeans(3, init=init @ symmetric_root(M), n_init=1, tol=0)
+    assert adjusted_rand_score(found.labels, model.fit_predict(X @ symmetric_root(M))) == 1.0
+
+
 def test_algorithm_1_as_printed_learns_every_pair_again_and_ends_elsewhere():
     """Two rounds by d x d matrices; from the identity alone the metric is another."""
     X, _, pool = draw(1)
