@@ -53,6 +53,8 @@ JUDGED = (  # by agreement, SSC-active is in the tables; test images: by the lab
     ("SSC-active", "test images"),
     ("as printed", "agreement"),
     ("SSC-active", "error"),
+    ("as printed", "error"),
+    ("as printed", "test images"),
 )
 SESSIONS = {"digits": 1797, "wine": 178, "vehicle": 846, "mit_scene8_gist512": 800}  # rows
 N_ANSWERS, REFIT = 200, 25
