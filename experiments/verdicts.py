@@ -145,8 +145,11 @@ def judge_claims(folder: Path) -> PublishedTable:
             raise ValueError(f"{verdict!r} is no verdict; use one of {', '.join(VERDICTS)}.")
         rows.append([claim.paper, claim.where, claim.says, shown, verdict])
     title = "What the papers say of their results, and what ours show"
+    counts = Counter(row[-1] for row in rows)
+    shares = ", ".join(f"{counts[one]} {one}" for one in VERDICTS)
+    counted = ("verdict", f"Of {len(rows)} claims: {shares}.")
     fields = ["paper", "where", "claim", "ours", "verdict"]
-    return PublishedTable(fields, rows, [("title", title), MADE])
+    return PublishedTable(fields, rows, [("title", title), counted, MADE])
 
 
 MADE = ("made with", "python -m experiments.verdicts, from the tables in docs/tables")
