@@ -146,8 +146,9 @@ def judge_claims(folder: Path) -> PublishedTable:
         rows.append([claim.paper, claim.where, claim.says, shown, verdict])
     title = "What the papers say of their results, and what ours show"
     counts = Counter(row[-1] for row in rows)
-    shares = ", ".join(f"{counts[one]} {one}" for one in VERDICTS)
-    counted = ("verdict", f"Of {len(rows)} claims: {shares}.")
+    hold, in_part, fail = (counts[one] for one in VERDICTS)
+    text = f"Of {len(rows)} claims {hold} hold, {in_part} hold in part, {fail} do not come out."
+    counted = ("verdict", text)
     fields = ["paper", "where", "claim", "ours", "verdict"]
     return PublishedTable(fields, rows, [("title", title), counted, MADE])
 
