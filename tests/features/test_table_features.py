@@ -392,3 +392,33 @@ def test_directions_of_many_texts_come_from_some_of_them_whatever_their_order(mo
 def test_long_names_of_a_few_levels_are_no_texts():
     cells = ["married with two children", "lives all alone now", "widow of a soldier"] * 3
     assert kinds(TableFeatures().fit({"c": [*cells, "single and in love"]})) == {"c": "category"}
+
+
+@pytest.mark.parametrize(
+    ("formats", "ways"),
+    [
+        (("%Y-%m-%d", "%d.%m.%Y", "%b %d, %Y"), 3),
+        (("%m/%d/%Y", "%d/%m/%Y"), 2),  # no format reads both
+    ],
+)
+def test_dates_in_several_styles_are_left_out_and_each_style_is_shown(formats, ways):
+    days = pd.date_range("2025-01-13", periods=90)  # the first is none in the other order
+    n = len(formats)
+    cells = [day.strftime(formats[i % n]) for i, day in enumerate(days)]
+    table = {"size": np.arange(90) ** 1.5, "paid": cells}
+    why = TableFeatures().fit(table).columns_[1].why
+    assert f"its dates are written in {ways} ways" in why
+    for row in range(n):
+        assert f"like {cells[row]!r} (column 'paid', row {row})" in why
+    assert "write all in one way" in why
+    repeated = {name: list(column) * 10 for name, column in table.items()}  # no category either
+    assert TableFeatures().fit(repeated).columns_[1].kind == "left out"
+    as_asked = TableFeatures(as_category=["paid"]).fit(repeated)
+    assert as_asked.columns_[1].kind == "category"
+
+
+def test_a_date_in_another_style_is_named_beside_one_of_the_others():
+    cells = [f"2025-{month:02d}-{day:02d}" for month in range(1, 4) for day in range(1, 15)]
+    cells[7] = "08.01.2025"
+    with pytest.raises(ValueError, match=r"is not a date like the others, such as '2025-0"):
+        TableFeatures().fit({"size": np.arange(42) ** 1.5, "paid": cells})

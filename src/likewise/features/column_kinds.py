@@ -97,6 +97,8 @@ def choose_kind(name: str, typed: TypedColumn) -> tuple[str, str]:
         return "left out", f"every row has {_shown(known[0])}"
     if _is_label(name, typed, n_distinct, len(known)):
         return "left out", "by its name it holds the classes to be found"
+    if typed.styles:
+        return "left out", typed.styles
     if typed.kind == "word":
         return _choose_for_words(name, distinct, len(known), typed.mostly)
     if typed.kind == "number":

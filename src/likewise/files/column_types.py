@@ -64,6 +64,7 @@ class TypedColumn(NamedTuple):
     values: np.ndarray  # (n,)
     notation: str = ""  # the decimal sign of numbers, the format of dates; "" where it is plain
     mostly: str = ""  # of words: what more than half of the cells are, and one that is not
+    styles: str = ""  # of words that are dates: in which ways they are written
 
 
 def typed_column(cells: np.ndarray, place: Place, *, notation: str = "") -> TypedColumn:
@@ -94,8 +95,9 @@ def typed_column(cells: np.ndarray, place: Place, *, notation: str = "") -> Type
             return TypedColumn(kind, filled, notation_found)
         if n_known >= FEWEST_CELLS and n_read >= MOSTLY * n_known:
             wrong = np.flatnonzero(np.isin(codes, sorted(known.keys() - values.keys())))
+            like = f" like the others, such as {known[min(values)]!r}" if kind == "date" else ""
             raise CellProblems(
-                [describe_problem(place(i), cells[i], kind) for i in wrong.tolist()],
+                [describe_problem(place(i), cells[i], kind) + like for i in wrong.tolist()],
                 "Correct them, or leave the cells empty; as_category= (--as-category) takes a "
                 "column as it is.",
             )
@@ -107,7 +109,8 @@ def typed_column(cells: np.ndarray, place: Place, *, notation: str = "") -> Type
     words = np.empty(len(distinct), dtype=object)
     for code, cell in known.items():
         words[code] = id_text(cell).strip()
-    return TypedColumn("word", words[codes], mostly=mostly)
+    styles = describe_styles(known, few, codes, place)
+    return TypedColumn("word", words[codes], mostly=mostly, styles=styles)
 
 
 def as_kind(cells: np.ndarray, kind: str, place: Place, *, notation: str = "") -> np.ndarray:
@@ -168,6 +171,25 @@ def describe_problem(place: str, cell: Any, kind: str) -> str:
         except (TypeError, ValueError):
             pass
     return f"{place}: {cell!r} is not a {kind}"
+
+
+def describe_styles(
+    known: dict[int, Any], few: dict[int, Any], codes: np.ndarray, place: Place
+) -> str:
+    """In which ways the dates of a column are written, where there are several; else ""."""
+    if sum(map(len, _date_styles(few))) < MOSTLY * len(few):
+        return ""
+    styles = _date_styles(known)
+    if len(styles) < 2 or sum(map(len, styles)) < MOSTLY * len(known):
+        return ""
+    ways = []
+    for style in styles:
+        rows = np.flatnonzero(np.isin(codes, style))
+        ways.append(f"{len(rows)} like {known[codes[rows[0]]]!r} ({place(rows[0])})")
+    return (
+        f"its dates are written in {len(ways)} ways, {', '.join(ways)}: write all in one way, such "
+        "as 2026-01-31"
+    )
 
 
 def collect_problems(work: Iterable[Callable[[], Any]]) -> list:
@@ -288,6 +310,17 @@ def _find_format(texts: dict[int, str]) -> str:
     if len(best) == 1 or not max(counts):
         return best[0]
     return max(best, key=lambda pattern: len(_parse_all(texts, _parser(pattern))))  # 31/12 decides
+
+
+def _date_styles(known: dict[int, Any]) -> list[list[int]]:
+    """The cells that one format reads, then those of the others that another does, and so on."""
+    left = {code: cell.strip() for code, cell in known.items() if isinstance(cell, str)}
+    left = {code: text for code, text in left.items() if _LIKE_A_DATE.match(text)}
+    styles = []
+    while left and (read := _parse_all(left, _parser(_find_format(left)))):
+        styles.append(sorted(read))
+        left = {code: text for code, text in left.items() if code not in read}
+    return styles
 
 
 def _parser(pattern: str) -> Callable[[str], datetime]:
