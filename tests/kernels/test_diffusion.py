@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import eigh
+from scipy.sparse import csr_array, diags_array
 
 from likewise.kernels import (
     diffusion_coordinates,
@@ -54,6 +55,17 @@ def test_coordinates_agree_with_a_dense_eigendecomposition(seed, q, t):
     W = neighbor_graph(draw_rows(seed), 6)
     Z, _ = diffusion_coordinates(W, n_components=q, steps=t)
     assert_allclose(Z @ Z.T, kernel_by_dense_eigh(W, q, t), atol=1e-8)
+
+
+@pytest.mark.parametrize("trace", [1e-3, 1e-9, 1e-200])
+def test_pieces_that_next_to_nothing_connects_agree_with_a_dense_eigendecomposition(trace):
+    weights = np.where(np.arange(449) % 45 == 44, trace, 1.0)  # ten chains, all but apart
+    W = csr_array(diags_array([weights, weights], offsets=[-1, 1]))
+    P, _ = normalized_adjacency(W)
+    values, vectors = leading_eigenpairs(P, 12)
+    assert_allclose(values, np.minimum(eigh(P.toarray())[0][::-1][:12], 1), atol=1e-10)
+    assert_allclose(P @ vectors, vectors * values, atol=1e-7)
+    assert_allclose(vectors.T @ vectors, np.eye(12), atol=1e-8)
 
 
 @pytest.mark.parametrize("d", [1, 8])

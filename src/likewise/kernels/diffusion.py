@@ -21,7 +21,7 @@ small.
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from likewise.kernels.distances import as_rows, nearest_rows
 from likewise.kernels.graph import normalized_adjacency
@@ -31,6 +31,10 @@ from likewise.numerics.psd import CUTOFF, fix_signs
 from likewise.numerics.threads import one_thread_if_small
 
 SMALL = 400  # rows up to which a dense eigen-solver is faster and surer than a sparse one
+DENSE = 5000  # and up to which it takes over where the sparse one does not settle
+PATIENCE = 300  # restarts before that
+ROUGH = 1e-6  # of eigenvalues, where there are more
+TRACE = 1e-15  # of a step over an edge: beside steps that sum to 1 it is lost in rounding
 
 
 def diffusion_coordinates(W, *, n_components: int = 40, steps: float = 3):
@@ -76,6 +80,7 @@ def diffusion_coordinates(W, *, n_components: int = 40, steps: float = 3):
 
 def leading_eigenpairs(P: csr_array, n_components: int) -> tuple[np.ndarray, np.ndarray]:
     """Largest positive eigenvalues (q,) of a symmetric P, falling, and their vectors (n, q)."""
+    P = _without_traces(P)
     n_pieces, piece = connected_components(P, directed=False)
     n_components = max(n_components, n_pieces)  # or whole pieces would end up at the origin
     order = np.argsort(piece, kind="stable")
@@ -101,6 +106,17 @@ def leading_eigenpairs(P: csr_array, n_components: int) -> tuple[np.ndarray, np.
         start, _, found_vectors = found[p]
         vectors[order[start : start + len(found_vectors)], column] = found_vectors[:, r]
     return np.minimum(every_value[best], 1.0), vectors
+
+
+def _without_traces(P) -> csr_array:
+    """P without entries that rounding hides: pieces that these alone connect are pieces."""
+    P = csr_array(P)
+    if not (np.abs(P.data) < TRACE).any():
+        return P
+    P = P.copy()
+    P.data[np.abs(P.data) < TRACE] = 0
+    P.eliminate_zeros()
+    return P
 
 
 def _first_count(n_components: int, share: float) -> int:
@@ -208,6 +224,13 @@ def _largest_eigenpairs(P: csr_array, k: int) -> tuple[np.ndarray, np.ndarray]:
         values, vectors = eigh(P.toarray(), n_largest=k)
     else:
         start = np.random.default_rng(0).uniform(-1, 1, n)  # fixed: same graph, same coordinates
-        values, vectors = eigsh(P, k=k, which="LA", v0=start)
+        try:
+            n_rounds = PATIENCE if n <= DENSE else None
+            values, vectors = eigsh(P, k=k, which="LA", v0=start, maxiter=n_rounds)
+        except ArpackNoConvergence:  # the leading eigenvalues can hardly be told apart
+            if n <= DENSE:
+                values, vectors = eigh(P.toarray(), n_largest=k)
+            else:
+                values, vectors = eigsh(P, k=k, ncv=4 * k + 40, which="LA", v0=start, tol=ROUGH)
     falling = np.argsort(-values, kind="stable")
     return values[falling], fix_signs(vectors[:, falling])
