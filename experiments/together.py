@@ -1,17 +1,19 @@
 """People, machines and views together: `python -m experiments together [TABLE]`.
 
-Views of the THINGS objects joined, panels of three people one of whom guesses, and machines
-measured by 50 answers of a person. Seeds 0 to 9 were looked at while this was built; runs use seeds
-from 100 on, where rows or answers are drawn.
+Views of the THINGS objects joined, panels of three people one of whom guesses, machines measured by
+50 answers of a person, one space with weights for each of ten people (personal_weights.py), people
+who see two classes as one (other_views.py), and intervals (how_sure.py). Seeds 0 to 9 were looked
+at while this was built; runs use seeds from 100 on, where rows or answers are drawn.
 """
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
-from sklearn.preprocessing import StandardScaler
 
+from experiments import how_sure, other_views, personal_weights
 from experiments.asking import draw_rows
-from experiments.people import FEATURES, THINGS, draw, fetch_once, judge, split_of
+from experiments.people import FEATURES, THINGS, draw, judge, split_of
 from experiments.runs import Table
+from experiments.things_tables import NORMS, things_views
 from likewise.constraints import Constraints
 from likewise.datasets import load_digits
 from likewise.guided import GuidedClustering
@@ -19,7 +21,6 @@ from likewise.kernel_learning import ChoiceKernel
 from likewise.labeling import LabelOracle, ask
 
 FIRST_SEED = 100  # 0 to 9 are for tuning
-NORMS = "things_norms"
 VIEWS = ("pictures", "words", "categories", "ratings")
 VIEW_SIZES = ("200", "2000", "20000", "all")
 PANEL_KINDS = ("pairs", "triples")
@@ -49,19 +50,6 @@ def run_views(*, features: str, answers: str, seed: int) -> dict[str, float]:
     shares = space.view_weights_ if is_joined else np.full(len(VIEWS), np.nan)
     weights = dict(zip(VIEWS, shares.tolist()))
     return judge(space, X, test) | {"sharpness": space.sharpness_} | weights
-
-
-def things_views() -> tuple[np.ndarray, list[int]]:
-    """Four tables of the objects side by side, and their widths; missing ratings are the mean."""
-    extras = fetch_once(FEATURES).extras
-    ratings = np.asarray(fetch_once(NORMS).X, dtype=np.float64)
-    ratings = np.where(np.isnan(ratings), np.nanmean(ratings, axis=0), ratings)
-    tables = [
-        np.asarray(extras[name], dtype=np.float64)
-        for name in ("X_clip_vit_b32", "X_word2vec", "category_matrix")
-    ]
-    tables.append(StandardScaler().fit_transform(ratings))
-    return np.hstack(tables), [table.shape[1] for table in tables]
 
 
 def run_panel(*, kind: str, third: str, seed: int) -> dict[str, float]:
@@ -182,4 +170,7 @@ TABLES = (
         measures=("both", "person alone", "machine alone", "better", "gain"),
         data=lambda: tuple(name for name in MACHINE_SETS if name != "digits"),
     ),
+    personal_weights.TABLE,
+    other_views.TABLE,
+    *how_sure.TABLES,
 )

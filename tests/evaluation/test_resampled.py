@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator
 
 from likewise import Constraints, GuidedClustering
 from likewise.evaluation import accuracy_interval, held_out_accuracy, membership_intervals
+from likewise.evaluation.resampled import widened_level
 
 Y = np.arange(120) % 3
 Z = np.eye(3)[Y]  # predicts an answer if and only if it is right
@@ -65,6 +66,13 @@ def test_the_estimate_is_the_accuracy_and_seeds_repeat():
     wider = accuracy_interval(Z, answers, level=0.99, random_state=5)
     assert wider.low < one.low
     assert wider.high > one.high
+
+
+def test_few_units_widen_the_level_and_many_do_not():
+    """By hand: of 10 units at .9, sqrt(10 / 9) times t = 1.833 is 1.932; F(1.932) is .9733."""
+    assert widened_level(0.9, 10) == pytest.approx(0.9466, abs=2e-4)
+    assert widened_level(0.9, 100_000) == pytest.approx(0.9, abs=1e-4)
+    assert widened_level(0.9, 1) == 1
 
 
 def test_people_are_drawn_where_they_are_many():

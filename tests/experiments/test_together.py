@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from experiments import people, together
+from experiments import people, things_tables, together
 
 
 @pytest.fixture
@@ -68,9 +68,9 @@ def test_four_tables_are_joined(monkeypatch):
     ratings[0, 0] = np.nan
     made = {
         people.FEATURES: SimpleNamespace(extras=extras),
-        together.NORMS: SimpleNamespace(X=ratings),
+        things_tables.NORMS: SimpleNamespace(X=ratings),
     }
-    monkeypatch.setattr(together, "fetch_once", made.__getitem__)
-    X, widths = together.things_views()
+    monkeypatch.setattr(things_tables, "fetch_once", made.__getitem__)
+    X, widths = things_tables.things_views()
     assert (X.shape, widths) == ((9, 14), [5, 4, 3, 2])
     assert np.isfinite(X).all()

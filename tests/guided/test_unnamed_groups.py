@@ -19,6 +19,24 @@ def test_the_half_nearest_to_the_center_of_an_unmatched_cluster_stands_for_a_new
     assert_array_equal(seed_unnamed(groups, clusters, sq_dists, 2), [0, -1, -1, 1, -1, 1])
 
 
+def test_an_unmatched_cluster_of_known_rows_alone_lends_its_group_to_the_farthest_row():
+    groups = np.array([0, 0, 0, -1, -1, 1])
+    clusters = np.array([0, 0, 2, 0, 1, 1])  # cluster 2 has one row, of group 0
+    sq_dists = np.array([0.0, 1.0, 0.0, 2.0, 3.0, 1.0])
+    assert_array_equal(seed_unnamed(groups, clusters, sq_dists, 3), [0, 0, 0, -1, 2, 1])
+
+
+@pytest.mark.parametrize("draw", [0, 3])
+def test_there_are_as_many_clusters_as_asked_even_if_nearly_all_rows_are_known(draw):
+    X, y = make_blobs(90, centers=4, cluster_std=2.5, random_state=draw)
+    groups = np.where(y == 3, 2, y)
+    groups[np.random.default_rng(draw).choice(90, 3)] = -1
+    answers = Constraints.from_partial_labels(groups)
+    model = GuidedClustering(5, random_state=0).fit(X, constraints=answers)
+    assert model.predict_proba(X).shape == (90, 5)
+    assert model.labels_.max() < 5
+
+
 def test_the_share_of_unseen_groups_is_that_of_rows_alone_plus_one_and_an_error():
     groups = np.array([0, 0, 0, 1, 1, 1, 2, 3, 3, -1, -1])
     share = (1 + 1) / (9 + 1)

@@ -1,12 +1,14 @@
 """How sure a result is: intervals by resampling the answers, or the people who gave them.
 
     theta*_b = theta(answers of the units drawn with replacement),   b = 1 .. n_draws
-    interval = quantiles of theta*_b at (1 - level) / 2 and (1 + level) / 2
+    interval = quantiles of theta*_b at F(-z) and F(z)
+    z        = sqrt(n / (n - 1)) times the quantile (1 + level) / 2 of Student's t, n - 1 degrees
 
 A unit is a person where many answered, else a question: answers of one person, and answers to one
-question, are alike, and intervals that took them for independent would be too narrow.
-Reference: efron1979 for the bootstrap. We differ in shifting by nothing and correcting for nothing:
-with some dozen units intervals are a little narrow.
+question, are alike, and intervals that took them for independent would be too narrow. Draws of n
+units vary less than n units do, and how much they vary is known from n only: z, through the normal
+distribution F, makes up for both.
+Reference: efron1979 for the bootstrap, hesterberg2015 for z.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,6 +16,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from scipy.stats import norm
+from scipy.stats import t as student_t
 from sklearn.base import clone
 
 from likewise.constraints import Constraints, check_constraints
@@ -101,7 +105,7 @@ def accuracy_interval(
 
     References
     ----------
-    efron1979
+    efron1979, hesterberg2015
 
     Examples
     --------
@@ -121,9 +125,12 @@ def accuracy_interval(
     score = reweighted_accuracy(Z, answers)
     rng = np.random.default_rng(random_state)
     scores = np.array([score(counts[units]) for counts in drawn_counts(units, n_draws, rng)])
-    low, high = quantiles(scores, level) if np.isfinite(scores).any() else (np.nan, np.nan)
+    n_units = int(units.max(initial=-1)) + 1
+    low = high = np.nan
+    if np.isfinite(scores).any():
+        low, high = quantiles(scores, widened_level(level, n_units))
     whole = score(np.ones(answers.n_answers))
-    return Interval(whole, float(low), float(high), by, int(units.max(initial=-1)) + 1)
+    return Interval(whole, float(low), float(high), by, n_units)
 
 
 def membership_intervals(
@@ -142,7 +149,8 @@ def membership_intervals(
     constraints : Constraints
         The answers of its ``fit``.
     level : float, default=0.9
-        Share of the draws inside the intervals. Raising it widens them and asks for more draws.
+        Chance that an interval holds a membership, over draws of as many answers. Raising it
+        widens them and asks for more draws.
     n_draws : int, default=20
         How many models are fitted. More make the ends steadier.
     by : {"auto", "person", "question"}, default="auto"
@@ -156,7 +164,7 @@ def membership_intervals(
 
     References
     ----------
-    efron1979
+    efron1979, hesterberg2015
 
     Examples
     --------
@@ -185,8 +193,9 @@ def membership_intervals(
         other = again.fit(X, constraints=answers.subset(picked)).predict_proba(X)
         drawn.append(in_the_order_of(shares, other))
         same += drawn[-1].argmax(axis=1) == labels
-    low, high = quantiles(np.array(drawn), level)
-    return MembershipIntervals(low, high, same / n_draws, by, int(units.max(initial=-1)) + 1)
+    n_units = int(units.max(initial=-1)) + 1
+    low, high = quantiles(np.array(drawn), widened_level(level, n_units))
+    return MembershipIntervals(low, high, same / n_draws, by, n_units)
 
 
 def check_draws(level: float, n_draws: int) -> None:
@@ -242,6 +251,14 @@ def reweighted_accuracy(Z: np.ndarray, answers: Constraints) -> Callable[[np.nda
         return weighted_mean(drawn, counted)
 
     return score
+
+
+def widened_level(level: float, n_units: int) -> float:
+    """The share of draws of so few units that an interval of this level takes."""
+    if n_units < 2:
+        return 1.0  # one unit is the same in every draw: nothing is known
+    t_quantile = student_t.ppf((1 + level) / 2, n_units - 1)
+    return float(2 * norm.cdf(np.sqrt(n_units / (n_units - 1)) * t_quantile) - 1)
 
 
 def quantiles(values: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:

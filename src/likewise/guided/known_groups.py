@@ -130,7 +130,13 @@ def spaces_for(X: np.ndarray, seed: int) -> list[Space]:
 
 
 def cluster_by_groups(
-    X: np.ndarray, groups: np.ndarray, *, seeds: np.ndarray, trial_rows: np.ndarray, seed: int
+    X: np.ndarray,
+    groups: np.ndarray,
+    *,
+    seeds: np.ndarray,
+    n_clusters: int,
+    trial_rows: np.ndarray,
+    seed: int,
 ) -> GroupedRows:
     """Memberships of all rows; spaces are weighed on the trial rows, known ones among them.
 
@@ -151,7 +157,6 @@ def cluster_by_groups(
     trusted[known[is_doubtful]] = -1
 
     seeds = np.where(groups >= 0, trusted, seeds)
-    n_clusters = max(int(seeds.max()) + 1, n_groups)
     learners = fit_learners(spaces, X, trusted)
     everywhere = [
         spread_in(

@@ -140,7 +140,7 @@ def spread_groups(
         sq_dists = np.square(X[rows] - plain.centers[plain.labels]).sum(axis=1)
         seeds = seed_unnamed(seeds, plain.labels, sq_dists, k)
     grouped = cluster_by_groups(
-        X[rows], groups[rows], seeds=seeds, trial_rows=trial_rows, seed=seed
+        X[rows], groups[rows], seeds=seeds, n_clusters=k, trial_rows=trial_rows, seed=seed
     )
     Z = X if grouped.learner is None else grouped.learner.transform(X)
     anchors = Z[rows]

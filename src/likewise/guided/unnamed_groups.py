@@ -38,6 +38,9 @@ def seed_unnamed(
     for group in range(n_groups, n_clusters):
         members = np.flatnonzero(numbered == group)
         nearest = members[np.argsort(sq_dists[members], kind="stable")]
+        if not len(nearest):  # all rows of that cluster are known: a row far from all centers
+            free = np.flatnonzero(seeds < 0)
+            nearest = free[np.argsort(-sq_dists[free], kind="stable")[:1]]
         seeds[nearest[: int(np.ceil(CORE * len(nearest)))]] = group
     return seeds
 
