@@ -53,9 +53,12 @@ def personal_scores(n_directions: int, seed: int) -> dict[str, list[tuple[float,
     fit_parts = [squares_of(P, edges, part.fit_part) for part in parts]
     held_out = [squares_of(P, edges, part.held_out) for part in parts]
     even = np.zeros(len(edges))
-    inner = [list(part.fit_part.folds(N_FOLDS, random_state=seed)) for part in parts]
     inner = [
-        [(squares_of(P, edges, a), squares_of(P, edges, b)) for a, b in folds] for folds in inner
+        [
+            (squares_of(P, edges, a), squares_of(P, edges, b))
+            for a, b in part.fit_part.folds(N_FOLDS, random_state=seed)
+        ]
+        for part in parts
     ]
     scores: dict[str, list] = {method: [] for method in METHODS}
     others = [

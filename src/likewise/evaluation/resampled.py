@@ -126,11 +126,10 @@ def accuracy_interval(
     rng = np.random.default_rng(random_state)
     scores = np.array([score(counts[units]) for counts in drawn_counts(units, n_draws, rng)])
     n_units = int(units.max(initial=-1)) + 1
-    low = high = np.nan
-    if np.isfinite(scores).any():
-        low, high = quantiles(scores, widened_level(level, n_units))
+    can_be_judged = np.isfinite(scores).any()
+    ends = quantiles(scores, widened_level(level, n_units)) if can_be_judged else (np.nan, np.nan)
     whole = score(np.ones(answers.n_answers))
-    return Interval(whole, float(low), float(high), by, n_units)
+    return Interval(whole, float(ends[0]), float(ends[1]), by, n_units)
 
 
 def membership_intervals(
