@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 from types import SimpleNamespace
 
 import numpy as np
@@ -83,7 +84,11 @@ def test_a_page_of_problems_is_shown_and_the_rest_counted(tmp_path):
         (b"", "rows.csv is empty"),
         (b"\n", "rows.csv is empty"),
         (b"a,b\n", "a header and no rows"),
-        (b'a,b\n"1,2\n', "line 2: unexpected end of data"),
+        (b'a,b\n"1,2\n', "line 2: a quote is opened and never closed"),
+        (b'a,b\n"5" x",2\n', "line 2: a quote ends in the middle of a cell; write quotes inside"),
+        (b"PK\x03\x04 sheet", "a spreadsheet or a zip archive. Save the sheet as CSV"),
+        (b"age pay\n31 9.5\n44 2.0\n", "its 2 columns are set apart by spaces. Save it with"),
+        (b"a,,\n1,2,3\n", "line 1: no name for column 2, 3. Name every column"),
         (b"a\n\xe9\x81\n", "not UTF-8 text"),
         (b"a\n\xe9\x01\n", "not UTF-8 text"),
     ],
@@ -184,3 +189,61 @@ def test_a_first_line_of_numbers_is_a_warning(tmp_path):
     (tmp_path / "rows.csv").write_text("1,2\n3,4\n")
     with pytest.warns(UserWarning, match=r"rows.csv: the first line has numbers"):
         assert read_table(tmp_path / "rows.csv").n_rows == 1
+
+
+@pytest.mark.parametrize(
+    "content", ["a,b,,\n1,x,,\n2,y,,\n", "a,b\n1,x,\n2,y,\n", "a,b,\n1,x,\n2,y,\n"]
+)
+def test_delimiters_at_the_end_of_lines_are_no_columns_but_one_blank_one(tmp_path, content):
+    (tmp_path / "rows.csv").write_text(content)
+    columns = read_table(tmp_path / "rows.csv").columns
+    assert list(columns) == ["a", "b", ""]
+    assert [cells.tolist() for cells in columns.values()] == [["1", "2"], ["x", "y"], ["", ""]]
+
+
+def test_a_cell_too_many_in_some_lines_is_an_error_though_it_is_empty(tmp_path):
+    (tmp_path / "rows.csv").write_text("name,b\nSmith, John,\n2,y\n3,z\n")
+    with pytest.raises(ValueError, match="line 2: 3 cells, but the header names 2"):
+        read_table(tmp_path / "rows.csv")
+
+
+def test_lines_end_with_a_delimiter_and_one_with_a_cell(tmp_path):
+    lines = "".join(f"{i},x,\n" for i in range(6))
+    (tmp_path / "rows.csv").write_text(f"a,b\n{lines}7,y,8\n")
+    with pytest.raises(ValueError, match="no name for column 3"):
+        read_table(tmp_path / "rows.csv")
+
+
+def test_objects_in_objects_are_columns_and_a_list_of_objects_is_a_table(tmp_path):
+    rows = [{"id": 1, "user": {"age": 31, "home": {"city": "Ulm"}}}, {"id": 2, "user": {"age": 5}}]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (tmp_path / "rows.json").write_text(json.dumps(rows, indent=1))
+    lines, whole = read_table(tmp_path / "rows.jsonl"), read_table(tmp_path / "rows.json")
+    assert list(lines.columns) == list(whole.columns) == ["id", "user.age", "user.home.city"]
+    assert whole.columns["user.home.city"].tolist() == ["Ulm", None]
+    assert whole.place("id")(1) == "rows.json, row 1, column id"
+    assert lines.place("id")(1) == "rows.jsonl, line 2, column id"
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ('{"a.b": 1, "a": {"b": 2}}', "line 1: two cells are named 'a.b'"),
+        ("[1, 2]", "row 0: it is no JSON object"),
+        ('[{"a": 1}', "begins as a list and is none that can be read"),
+    ],
+)
+def test_json_that_is_no_table_is_one_error(tmp_path, content, problem):
+    (tmp_path / "rows.json").write_text(content)
+    with pytest.raises(ValueError, match=problem):
+        read_table(tmp_path / "rows.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "way_out"),
+    [("a.xlsx", "Save the sheet as CSV"), ("a.zip", "Unzip it"), ("a.txt", "Rename a table to")],
+)
+def test_a_file_that_cannot_be_read_says_what_to_do(tmp_path, name, way_out):
+    (tmp_path / name).write_text("x")
+    with pytest.raises(ValueError, match=way_out):
+        read_table(tmp_path / name)

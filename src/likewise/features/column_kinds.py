@@ -87,7 +87,10 @@ def is_known(values: np.ndarray) -> np.ndarray:
 def choose_kind(name: str, typed: TypedColumn) -> tuple[str, str]:
     """The kind that a column is used as, or "left out", and why in a few words."""
     if typed.kind == "other":
-        return "left out", f"it holds {type(typed.values[0]).__name__}s, no single values"
+        held = next((cell for cell in typed.values if cell is not None), None)
+        if isinstance(held, list | tuple | np.ndarray):
+            return "left out", "it holds lists, no single values: give each a column of its own"
+        return "left out", f"it holds cells of type {type(held).__name__}, no single values"
     known = typed.values[is_known(typed.values)]
     if not len(known):
         return "left out", "it is empty"
@@ -125,6 +128,8 @@ def _choose_for_words(name: str, distinct: set, n_known: int, mostly: str) -> tu
     is_varied = n_distinct > max(FEWEST_TEXTS, OWN_SHARE * n_known) or n_distinct > MOST_LEVELS
     if n_words >= TEXT_WORDS and (is_own or is_varied):
         return "text", ""
+    if mostly and n_distinct > FEWEST_TEXTS:
+        return "left out", f"{mostly}: correct them, or take it as a category (--as-category)"
     if is_own:
         return "left out", mostly or "it names rows: nearly every row has its own value"
     if is_id_name(name) and n_distinct > MOST_LEVELS:
@@ -158,7 +163,9 @@ def _is_label(name: str, typed: TypedColumn, n_distinct: int, n_known: int) -> b
         typed.kind == "number"
         and bool((np.mod(typed.values[is_known(typed.values)], 1) == 0).all())
     )
-    return _plain(name) in LABEL_NAMES and repeats and n_distinct <= OWN_SHARE * n_known
+    plain = _plain(name)
+    is_named_so = plain in LABEL_NAMES or plain.split()[-1:] in (["label"], ["cluster"])
+    return is_named_so and repeats and n_distinct <= OWN_SHARE * n_known
 
 
 def is_id_name(name: str) -> bool:

@@ -12,43 +12,37 @@ taken for typing errors, and all of them are listed in one error with their plac
 """
 
 import math
-import re
 from collections.abc import Callable, Iterable
-from datetime import UTC, date, datetime
-from decimal import Decimal
+from datetime import date, time
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from likewise.files.cell_table import Place, as_cells
-from likewise.files.table_file import decoded, id_text, is_missing, listed, parse_number
+from likewise.files.date_cells import (
+    DAY,
+    are_days,
+    describe_styles,
+    parse_all,
+    read_dates,
+)
+from likewise.files.number_cells import describe_units, read_numbers
+from likewise.files.table_file import id_text, is_missing, listed, parse_number
 from likewise.numerics.rows import LARGEST
 
-# Words for "no value", as pandas takes them, and the two that people type.
+# Words for "no value", as pandas takes them, and what people type and spreadsheets write.
 MISSING_WORDS = frozenset(
     ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-nan", "-NaN", "NULL", "null"]
-    + ["None", "NaT", "#NA", "?", "-"]
+    + ["None", "NaT", "#NA", "?", "-", "--", ".", "n.a.", "N.A.", "k.A."]
+    + ["#DIV/0!", "#REF!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!"]  # of a spreadsheet
 )
 FLAG_WORDS = [
     {yes: 1.0, no: 0.0} for yes, no in (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"))
 ]
-# Beside ISO 8601. The first format that fits the whole column is taken: month first where both do.
-DATE_FORMATS = (
-    *("%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y", "%m/%d/%y", "%d.%m.%y"),
-    *("%d %b %Y", "%b %d, %Y", "%d %B %Y", "%B %d, %Y", "%d-%b-%Y"),
-)
-TIME_FORMATS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 MOSTLY = 0.95  # of the cells of a column: the others are then typing errors
 FEWEST_CELLS = 20  # to say so
 N_TRIED = 500  # distinct cells, spread over the column: half of them must fit a type
-N_PROBED = 50  # distinct cells that a format is tried on first
-
-_SIGNS = re.compile(r"^[$€£¥]\s*|\s*[%€$£]$")
-_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
-_DECIMAL_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d*)(,\d*)?")
-_LIKE_A_DATE = re.compile(r"\d{1,4}\s*[-/. ]\s*\w|[^\W\d]{3,9} \d{1,2},|\d{8}")
-_LEADING_ZERO = re.compile(r"[+-]?0\d+")
 
 
 class CellProblems(ValueError):
@@ -64,7 +58,7 @@ class TypedColumn(NamedTuple):
     values: np.ndarray  # (n,)
     notation: str = ""  # the decimal sign of numbers, the format of dates; "" where it is plain
     mostly: str = ""  # of words: what more than half of the cells are, and one that is not
-    styles: str = ""  # of words that are dates: in which ways they are written
+    styles: str = ""  # of words that are dates or numbers: in which ways they are written
 
 
 def typed_column(cells: np.ndarray, place: Place, *, notation: str = "") -> TypedColumn:
@@ -92,24 +86,28 @@ def typed_column(cells: np.ndarray, place: Place, *, notation: str = "") -> Type
             filled = _spread(kind, values, codes, len(distinct))
             if kind == "number":
                 _check_finite(filled, place)
+                if are_days(values):
+                    texts = {code: str(int(day)) for code, day in values.items()}
+                    days = _spread("date", parse_all(texts, DAY), codes, len(distinct))
+                    return TypedColumn("date", days, DAY)
             return TypedColumn(kind, filled, notation_found)
         if n_known >= FEWEST_CELLS and n_read >= MOSTLY * n_known:
             wrong = np.flatnonzero(np.isin(codes, sorted(known.keys() - values.keys())))
-            like = f" like the others, such as {known[min(values)]!r}" if kind == "date" else ""
+            like = "" if kind == "flag" else f" like the others, such as {known[min(values)]!r}"
             raise CellProblems(
                 [describe_problem(place(i), cells[i], kind) + like for i in wrong.tolist()],
                 "Correct them, or leave the cells empty; as_category= (--as-category) takes a "
-                "column as it is.",
+                "column as it is, exclude= (--exclude) leaves it out.",
             )
         if values and 2 * n_read > n_known:
             other = known[min(known.keys() - values.keys())]
             mostly = f"{n_read} of {n_known} cells are {kind}s, and others are not, as {other!r}"
-    if not all(isinstance(cell, str | Real | date) for cell in known.values()):
+    if not all(isinstance(cell, str | Real | date | time) for cell in known.values()):
         return TypedColumn("other", cells)
     words = np.empty(len(distinct), dtype=object)
     for code, cell in known.items():
         words[code] = id_text(cell).strip()
-    styles = describe_styles(known, few, codes, place)
+    styles = describe_units(known) or describe_styles(known, few, codes, place, share=MOSTLY)
     return TypedColumn("word", words[codes], mostly=mostly, styles=styles)
 
 
@@ -173,25 +171,6 @@ def describe_problem(place: str, cell: Any, kind: str) -> str:
     return f"{place}: {cell!r} is not a {kind}"
 
 
-def describe_styles(
-    known: dict[int, Any], few: dict[int, Any], codes: np.ndarray, place: Place
-) -> str:
-    """In which ways the dates of a column are written, where there are several; else ""."""
-    if sum(map(len, _date_styles(few))) < MOSTLY * len(few):
-        return ""
-    styles = _date_styles(known)
-    if len(styles) < 2 or sum(map(len, styles)) < MOSTLY * len(known):
-        return ""
-    ways = []
-    for style in styles:
-        rows = np.flatnonzero(np.isin(codes, style))
-        ways.append(f"{len(rows)} like {known[codes[rows[0]]]!r} ({place(rows[0])})")
-    return (
-        f"its dates are written in {len(ways)} ways, {', '.join(ways)}: write all in one way, such "
-        "as 2026-01-31"
-    )
-
-
 def collect_problems(work: Iterable[Callable[[], Any]]) -> list:
     """What each piece of work returns, or all of their cell problems in one error."""
     results, problems, ways_out = [], [], []
@@ -236,7 +215,7 @@ def _check_finite(cells: np.ndarray, place: Place) -> np.ndarray:
     if len(wrong):
         raise CellProblems(
             [describe_problem(place(i), cells[i], "number") for i in wrong.tolist()],
-            "Correct them, or leave the cells empty.",
+            "Correct them, or leave the cells empty, or the column out: exclude= (--exclude).",
         )
     return cells if cells.dtype.kind in "iu" else cells.astype(np.float64)
 
@@ -253,106 +232,12 @@ def _flags_of(known: dict[int, Any], _: str) -> tuple[dict[int, float], str]:
     return most_read, ""
 
 
-def _numbers_of(known: dict[int, Any], notation: str) -> tuple[dict[int, float], str]:
-    texts = {
-        c: _SIGNS.sub("", decoded(cell).strip()) for c, cell in known.items() if _is_text(cell)
-    }
-    if any(_LEADING_ZERO.fullmatch(text) for text in texts.values()):
-        return {}, notation  # a postal code, an account: 007 is not 7
-    with_comma = [text for text in texts.values() if "," in text]
-    if with_comma and notation not in (",", "."):
-        notation = "." if all(_THOUSANDS.fullmatch(text) for text in with_comma) else ","
-    numbers = {}
-    for code, cell in known.items():
-        if isinstance(cell, bool | np.bool_ | date):
-            continue
-        if code in texts:
-            cell = _with_point(texts[code], notation)
-        try:
-            number = float(cell) if isinstance(cell, Decimal) else parse_number(cell)
-        except (TypeError, ValueError):
-            continue
-        if math.isfinite(number):
-            numbers[code] = number
-    return numbers, notation
-
-
-def _with_point(text: str, notation: str) -> str:
-    """1.234,5 and 1,234.5 as Python writes it, each in its notation."""
-    if notation == "," and _DECIMAL_COMMA.fullmatch(text):
-        return text.replace(".", "").replace(",", ".")
-    return text.replace(",", "") if _THOUSANDS.fullmatch(text) else text
-
-
-def _dates_of(known: dict[int, Any], notation: str) -> tuple[dict[int, np.datetime64], str]:
-    dates = {}
-    texts = {}
-    for code, cell in known.items():
-        if isinstance(cell, np.datetime64):
-            dates[code] = cell.astype("M8[us]")
-        elif isinstance(cell, datetime | date):
-            dates[code] = _in_utc(cell)
-        elif _is_text(cell):
-            texts[code] = decoded(cell).strip()
-    texts = {code: text for code, text in texts.items() if _LIKE_A_DATE.match(text)}
-    if not texts:
-        return dates, notation
-    notation = notation if notation[:1] == "%" else _find_format(texts)
-    return dates | _parse_all(texts, _parser(notation)), notation
-
-
-def _find_format(texts: dict[int, str]) -> str:
-    """The format that reads most of the texts, "" for ISO 8601; ties go to the first."""
-    formats = ["", *(f"{day}{time}" for day in DATE_FORMATS for time in TIME_FORMATS)]
-    probed = dict(list(texts.items())[:N_PROBED])
-    counts = [len(_parse_all(probed, _parser(pattern))) for pattern in formats]
-    best = [pattern for pattern, count in zip(formats, counts) if count == max(counts)]
-    if len(best) == 1 or not max(counts):
-        return best[0]
-    return max(best, key=lambda pattern: len(_parse_all(texts, _parser(pattern))))  # 31/12 decides
-
-
-def _date_styles(known: dict[int, Any]) -> list[list[int]]:
-    """The cells that one format reads, then those of the others that another does, and so on."""
-    left = {code: cell.strip() for code, cell in known.items() if isinstance(cell, str)}
-    left = {code: text for code, text in left.items() if _LIKE_A_DATE.match(text)}
-    styles = []
-    while left and (read := _parse_all(left, _parser(_find_format(left)))):
-        styles.append(sorted(read))
-        left = {code: text for code, text in left.items() if code not in read}
-    return styles
-
-
-def _parser(pattern: str) -> Callable[[str], datetime]:
-    return (lambda text: datetime.strptime(text, pattern)) if pattern else datetime.fromisoformat
-
-
-def _parse_all(texts: dict[int, str], parse: Callable[[str], datetime]) -> dict:
-    dates = {}
-    for code, text in texts.items():
-        try:
-            dates[code] = _in_utc(parse(text))
-        except (ValueError, OverflowError):
-            continue
-    return dates
-
-
-def _in_utc(moment: date) -> np.datetime64:
-    if isinstance(moment, datetime) and moment.tzinfo is not None:
-        moment = moment.astimezone(UTC).replace(tzinfo=None)
-    return np.datetime64(moment, "us")
-
-
 _READERS: dict[str, Callable[[dict, str], tuple[dict, str]]] = {
     "flag": _flags_of,
-    "number": _numbers_of,
-    "date": _dates_of,
+    "number": read_numbers,
+    "date": read_dates,
 }
 
 
 def _is_real(cell: Any) -> bool:
     return isinstance(cell, Real) and not isinstance(cell, bool | np.bool_)
-
-
-def _is_text(cell: Any) -> bool:
-    return isinstance(cell, str | bytes)

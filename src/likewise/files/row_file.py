@@ -30,10 +30,17 @@ from likewise.files.column_types import (
     describe_problem,
     is_no_value,
 )
+from likewise.files.json_rows import read_json_rows
 from likewise.numerics.rows import LARGEST
 
 STDIN = "-"  # in the place of a path
-TEXT_ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson")  # each of them also with .gz
+JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
+TEXT_ENDINGS = (".csv", ".tsv", *JSON_ENDINGS)  # each of them also with .gz
+INSTEAD = {
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "Save the sheet as CSV."),
+    ".zip": "Unzip it.",
+    ".txt": "Rename a table to .csv; texts go into a folder, one file each.",
+}
 TABLE_ENDINGS = (*TEXT_ENDINGS, ".parquet", *table_file.FEATHER)
 ENDINGS = (".csv", ".parquet", ".npy")  # of clusters that are written
 CELLS_AT_ONCE = 1_000_000  # of a memory map
@@ -77,20 +84,26 @@ def read_table(path: str | os.PathLike) -> CellTable:
         if not n_rows:
             raise ValueError(f"{name} has no rows.")
         return CellTable(columns, n_rows, _by_row(name))
-    if ending in (".jsonl", ".ndjson"):
-        records, lines = table_file.read_json_lines(source)
+    if ending in JSON_ENDINGS:
+        records, lines = read_json_rows(source)
         if not records:
             raise ValueError(f"{name} has no rows.")
         names = dict.fromkeys(str(key) for record in records for key in record)
         cells = {key: as_cells([record.get(key) for record in records]) for key in names}
-        return CellTable(cells, len(records), _by_line(name, lines))
+        place = _by_row(name) if lines is None else _by_line(name, lines)
+        return CellTable(cells, len(records), place)
     if ending not in (".csv", ".tsv"):
         known = ", ".join((*TABLE_ENDINGS, ".npy"))
-        raise ValueError(f"{name} must end in one of {known}; text may be gzipped, as .csv.gz.")
+        way_out = INSTEAD.get(ending, "Text may be gzipped, as .csv.gz.")
+        raise ValueError(f"{name} must end in one of {known}. {way_out}")
     text = table_file.read_text_table(source)
     if not text.lines:
         raise ValueError(f"{name} has a header and no rows.")
-    if all(_is_number(key) for key in text.columns):
+    if words := words_by_spaces(text):
+        raise ValueError(
+            f"{name}: its {words} columns are set apart by spaces. Save it with commas or tabs."
+        )
+    if all(map(_is_number, text.columns)) or any(_is_number(k) and "." in k for k in text.columns):
         warnings.warn(
             f"{name}: the first line has numbers, and is taken for the names of the columns. If "
             "it is a row, put a line with names before it.",
@@ -101,6 +114,17 @@ def read_table(path: str | os.PathLike) -> CellTable:
     notation = "," if text.delimiter == ";" else ""
     place = _by_line(name, text.lines)
     return CellTable(columns, len(text.lines), place, notation=notation)
+
+
+def words_by_spaces(text: table_file.TextTable) -> int:
+    """The columns of a table that spaces set apart: as many words in each line, and numbers."""
+    if len(text.columns) != 1:
+        return 0
+    ((header, cells),) = text.columns.items()
+    n_words = len(header.split())
+    lines = [cell.split() for cell in cells]
+    is_alike = n_words > 1 and all(len(words) == n_words for words in lines)
+    return n_words if is_alike and all(any(map(_is_number, words)) for words in lines) else 0
 
 
 def read_named_table(
@@ -288,7 +312,7 @@ def _ending_by_content(start: bytes) -> str:
     """What stands on stdin: Parquet and JSON Lines begin as nothing else does."""
     if start.startswith(b"PAR1"):
         return ".parquet"
-    return ".jsonl" if start.lstrip(b"\xef\xbb\xbf \r\n").startswith(b"{") else ".csv"
+    return ".jsonl" if start.lstrip(b"\xef\xbb\xbf \r\n").startswith((b"{", b"[")) else ".csv"
 
 
 def _by_line(file: str, lines: list[int]) -> Callable[[str], Place]:

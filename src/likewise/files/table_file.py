@@ -14,7 +14,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -30,6 +30,14 @@ DELIMITERS = (",", ";", "\t", "|")
 FEATHER = (".feather", ".arrow")
 MOST_LISTED = 20  # problems in one error
 OLD_ENCODING = "cp1252"  # of text that is no UTF-8: as programs on Windows write it
+PACKED = {  # first bytes
+    b"PK\x03\x04": "a spreadsheet or a zip archive. Save the sheet as CSV, or unzip it",
+    b"\xd0\xcf\x11\xe0": "a spreadsheet. Save the sheet as CSV",
+}
+QUOTES = {  # in the words of Python's csv module
+    "expected after": "a quote ends in the middle of a cell; write quotes inside a cell twice",
+    "unexpected end": "a quote is opened and never closed",
+}
 FEWEST_ALIKE = 5  # lines that fit each other and not the header: then it is not the header
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")  # in no text that people wrote
 
@@ -94,6 +102,7 @@ def read_text_table(source: Source) -> TextTable:
     Text that is no UTF-8 is read as Windows-1252, with a warning.
     """
     name = file_name(source)
+    refuse_packed(source, name)
     try:
         return _read_text_table(source, name, None)
     except UnicodeDecodeError:
@@ -104,6 +113,17 @@ def read_text_table(source: Source) -> TextTable:
         raise ValueError(f"{name} is not UTF-8 text. Save it as UTF-8.") from None
     warn_old_encoding(name)
     return table
+
+
+def refuse_packed(source: Source, name: str) -> None:
+    """An archive or a spreadsheet, whatever its name says, is no text."""
+    if isinstance(source, io.BytesIO):
+        start = source.getvalue()[:4]
+    else:
+        with open(source, "rb") as file:
+            start = file.read(4)
+    if start in PACKED:
+        raise ValueError(f"{name} is {PACKED[start]}.")
 
 
 def _read_text_table(source: Source, name: str, encoding: str | None) -> TextTable:
@@ -120,7 +140,8 @@ def _read_text_table(source: Source, name: str, encoding: str | None) -> TextTab
         try:
             return _read_lines(rows, name, delimiter, skipped)
         except csv.Error as error:
-            raise ValueError(f"{name}, line {rows.line_num + skipped}: {error}.") from None
+            why = next((why for words, why in QUOTES.items() if words in str(error)), error)
+            raise ValueError(f"{name}, line {rows.line_num + skipped}: {why}.") from None
 
 
 def without_control(text: str) -> str:
@@ -147,35 +168,61 @@ def _read_lines(rows, name: str, delimiter: str, skipped: int) -> TextTable:
     problems = [
         f"line {1 + skipped}: a column is named twice, {cell!r}"
         for cell, count in Counter(header).items()
-        if count > 1
+        if count > 1 and cell
     ]
     way_out = " Columns of one name need different names." if problems else ""
+    n_named = len(header)
+    first = [(rows.line_num, cells) for cells in islice(rows, FEWEST_ALIKE)]
+    widest = [cells for _, cells in first if cells]
+    if widest and all(len(cells) == n_named + 1 and not cells[-1] for cells in widest):
+        header.append("")  # a delimiter ends every line but the header
     columns: list[list] = [[] for _ in header]
     known: list[dict[str, str]] = [{} for _ in header]  # one object for cells that are equal
     lines = []
     widths: Counter[int] = Counter()  # of lines that do not fit the header
-    for cells in rows:
+    for number, cells in chain(first, ((rows.line_num, cells) for cells in rows)):
         if not cells:
             continue
         if len(cells) != len(header):
             widths[len(cells)] += 1
             problems.append(
-                f"line {rows.line_num + skipped}: {len(cells)} cells, but the header names "
-                f"{len(header)} columns"
+                f"line {number + skipped}: {len(cells)} cells, but the header names "
+                f"{n_named} columns"
             )
             continue
         for column, seen, cell in zip(columns, known, cells):
             column.append(seen.setdefault(cell, cell))
-        lines.append(rows.line_num + skipped)
+        lines.append(number + skipped)
     width, n_alike = max(widths.items(), key=lambda item: item[1], default=(0, 0))
     if width > len(header) and n_alike > len(lines) and n_alike >= FEWEST_ALIKE:
         raise ValueError(
             f"{name}: {n_alike} lines have {width} cells, but line {1 + skipped}, which must name "
-            f"the columns, has {len(header)}. Delete what stands above the names of the columns."
+            f"the columns, has {len(header)}. Delete what stands above the names of the columns, "
+            "or name every column."
+        )
+    kept, unnamed = choose_unnamed(header, columns)
+    if len(unnamed) > 1 or any(j >= n_named for j in unnamed):
+        numbers = ", ".join(str(1 + j) for j in unnamed)
+        problems.append(
+            f"line {1 + skipped}: no name for column {numbers}. Name every column, or delete what "
+            "stands above the names"
         )
     if problems:
         raise ValueError(f"{name}, {listed(problems)}.{way_out}")
-    return TextTable(dict(zip(header, columns)), lines, delimiter)
+    return TextTable({header[j]: columns[j] for j in kept}, lines, delimiter)
+
+
+def choose_unnamed(header: list[str], columns: list[list]) -> tuple[list[int], list[int]]:
+    """Which columns are kept, and which of these have no name and are not the only blank one.
+
+    Blank columns without a name, as delimiters at the end of lines leave them, are not kept beside
+    another without a name.
+    """
+    unnamed = [j for j, cell in enumerate(header) if not cell]
+    blank = [j for j in unnamed if not any(cell.strip() for cell in columns[j])]
+    spare = blank if len(blank) < len(unnamed) else blank[1:]
+    kept = [j for j in range(len(header)) if j not in spare]
+    return kept, [j for j in unnamed if j not in blank]
 
 
 def listed(problems: list[str]) -> str:
@@ -277,6 +324,8 @@ def read_parquet(source: Source, convert: Callable[[Any], Any]) -> dict[str, Any
     try:
         table = _read_feather(source) if is_feather else parquet.read_table(source)
         table.validate(full=True)  # text that is no UTF-8, offsets that point outside
+        while any(map(pyarrow.types.is_struct, table.schema.types)):
+            table = table.flatten()  # user {age} is user.age
         if len(set(table.column_names)) < len(table.column_names):
             raise ValueError
     except FileNotFoundError:
@@ -310,6 +359,14 @@ def arrow_cells(column: Any) -> np.ndarray:
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     kind = column.type
+    if types.is_duration(kind):
+        return column.cast(pyarrow.duration("us"), safe=False).to_numpy()
+    if types.is_binary(kind) or types.is_large_binary(kind):
+        try:
+            column = column.cast(pyarrow.string())
+        except pyarrow.ArrowInvalid:  # no UTF-8: an error with its row, where it is used
+            return as_cells(column.to_pylist())
+        kind = column.type
     if types.is_integer(kind) or types.is_floating(kind):
         numbers = column.cast(pyarrow.float64(), safe=False) if column.null_count else column
         return numbers.to_numpy()
