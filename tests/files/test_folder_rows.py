@@ -50,6 +50,13 @@ def test_texts_as_windows_writes_them_are_read_and_named(folder):
         assert read_texts(folder).texts == ["this is a/a.txt", "gr\xfc\xdfe \u20ac"]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_the_mark_of_an_encoding_is_no_part_of_the_text(folder, encoding):
+    (folder / "notes.txt").write_bytes("gr\u00fc\u00dfe \u20ac".encode(encoding))
+    found = read_texts(folder)
+    assert found.texts[found.ids.index("notes.txt")] == "gr\u00fc\u00dfe \u20ac"
+
+
 def test_a_folder_is_what_it_has_more_of(folder):
     assert folder_kind(folder) == "images"  # two of each
     (folder / "more.txt").write_text("more")

@@ -5,7 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from likewise.files.table_file import OLD_ENCODING, warn_old_encoding, without_control
+from likewise.files.table_file import (
+    OLD_ENCODING,
+    encoding_of,
+    warn_old_encoding,
+    without_control,
+)
 
 IMAGE_ENDINGS = (
     *(".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff"),
@@ -37,7 +42,7 @@ def find_images(folder: str | os.PathLike) -> FoundFiles:
 
 
 def read_texts(folder: str | os.PathLike) -> FoundTexts:
-    """The texts of the .txt and .md files in a folder, at any depth, in UTF-8.
+    """The texts of the .txt and .md files in a folder, at any depth, in UTF-8 or marked UTF-16.
 
     Those in Windows-1252 are read as such, with a warning. Files that cannot be read are named in
     one error, all at once.
@@ -47,7 +52,7 @@ def read_texts(folder: str | os.PathLike) -> FoundTexts:
     for name, path in zip(found.ids, found.paths):
         try:
             content = path.read_bytes()
-            texts.append(content.decode("utf-8-sig"))
+            texts.append(content.decode(encoding_of(content)))
         except UnicodeDecodeError as error:
             try:
                 texts.append(without_control(content.decode(OLD_ENCODING)))

@@ -261,12 +261,17 @@ def open_text(source: Source, encoding: str | None = None) -> Iterator[TextIO]:
             binary.seek(0)
             mark = binary.read(2)
         binary.seek(0)
-        is_wide = mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        encoding = encoding or ("utf-16" if is_wide else "utf-8-sig")
+        encoding = encoding or encoding_of(mark)
         try:
             yield stack.enter_context(io.TextIOWrapper(binary, encoding=encoding, newline=""))
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise ValueError(f"{file_name(source)} is damaged: it cannot be unzipped.") from None
+
+
+def encoding_of(start: bytes) -> str:
+    """UTF-16 where text begins with its mark, else UTF-8."""
+    is_wide = start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    return "utf-16" if is_wide else "utf-8-sig"
 
 
 def file_name(source: Source) -> str:
