@@ -9,6 +9,9 @@ from PIL import Image
 
 import likewise.studio
 from likewise.cli import main
+from likewise.cli.ask_command import read_shown_rows
+from likewise.cli.data_rows import ColumnChoice
+from likewise.cli.studio_rows import gallery_of
 from likewise.labeling import Event, EventLog, LabelingSession, Question, RowNames
 from likewise.studio import hold_log
 
@@ -171,3 +174,15 @@ def test_without_the_extra_one_line_says_how_to_install_it(folder, capsys, monke
     code, said = run(capsys, "plain.csv")
     assert code == 1
     assert said == "likewise: The studio needs uvicorn: pip install 'likewise[studio]'.\n"
+
+
+def test_a_long_text_of_a_table_is_shown_whole_and_short_ones_are_cells(tmp_path):
+    texts = [f"{'A sentence about many things. ' * 20} Number {i}." for i in range(40)]
+    notes = [("soft and sweet", "dark and dry", "light and fresh")[i % 3] for i in range(40)]
+    pd.DataFrame({"text": texts, "note": notes}).to_csv(tmp_path / "t.csv", index=False)
+    choice = ColumnChoice(as_text=["text", "note"])
+    gallery = gallery_of(read_shown_rows(str(tmp_path / "t.csv"), None, choice, None), "t")
+    card = gallery.card(7)
+    assert card["text"] == texts[7]
+    assert card["cells"] == [["note", notes[7]]]
+    assert gallery.describing(2)["texts"] is None  # the columns describe the clusters

@@ -28,6 +28,11 @@ def test_everything_done_is_in_the_history_newest_first_and_can_be_undone_there(
     assert events[0]["summary"] == "named a cluster “cats and dogs”"
     assert events[-1]["summary"].endswith(": a new group")
     assert "joined the clusters of row 0 and row 3" in events[4]["summary"]
+    asked = question["rows"][0]
+    pictured = [[0, 3], [0, 1], [9, 0, 1], [0, 3, 6], [0, 3], [asked]]
+    assert [e["pictures"] for e in events] == [
+        [f"/media/row/{row}?size=96" for row in rows] for rows in pictured
+    ]
     assert send(client, {"id": "u", "kind": "undo", "undoes": "m"})["saved"] == ["u"]
     undone = {e["id"]: e["undone"] for e in history(client)["events"]}
     assert undone["m"]

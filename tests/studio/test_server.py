@@ -8,6 +8,8 @@ from likewise.studio import StudioSettings
 from likewise.studio.visitors import Visitor
 from tests.studio.conftest import N_ROWS, X, Y, answer, ask, enter, send
 
+NAMES = ["width", "height"]
+
 
 def test_the_page_begins_with_the_data_and_no_name(client):
     start = client.get("/api/start").json()
@@ -16,6 +18,7 @@ def test_the_page_begins_with_the_data_and_no_name(client):
         "n_rows": N_ROWS,
         "kind": "table",
         "columns": ["width", "height"],
+        "spreads": {name: pytest.approx(X[:, j].std(), rel=1e-3) for j, name in enumerate(NAMES)},
     }
     assert start["name"] is None
     assert client.post("/api/name", json={"name": " ann  b "}).json()["name"] == "ann b"

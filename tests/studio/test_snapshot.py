@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from likewise.labeling import Event, Question
+from likewise.studio.row_gallery import RowGallery
 from likewise.studio.snapshot import (
     ClusterCard,
     Snapshot,
@@ -19,7 +20,7 @@ from likewise.studio.snapshot import (
     stable_numbers,
     typical_of,
 )
-from likewise.studio.snapshot_view import map_bytes
+from likewise.studio.snapshot_view import map_bytes, telling_columns
 
 PLACES = np.array([[0.0, 0.0], [1.0, 0.5], [2.0, 1.0], [0.5, 0.0]], dtype=np.float32)
 SNAPSHOT = Snapshot(
@@ -103,3 +104,15 @@ def test_a_name_follows_its_rows_and_the_last_one_holds():
 def test_a_split_is_settled_by_pairs_from_end_to_end():
     assert pairs_across((0, 1, 2, 3), PLACES) == [(0, 2), (0, 1), (1, 2)]
     assert pairs_across((5, 6), None) == [(5, 6)]
+
+
+def test_columns_that_describe_a_cluster_are_shown_first():
+    columns = {
+        "noise": np.array([0.0, 9.0, 1.0, 8.0]),
+        "kind": np.array(["a", "a", "b", "b"]),
+        "same": np.ones(4),
+    }
+    gallery = RowGallery("t", "table", 4, columns=columns)
+    cards = [ClusterCard(0, 2, 1.0, (0, 2), ()), ClusterCard(1, 2, 1.0, (1, 3), (), ("kind=b",))]
+    assert telling_columns(cards, gallery) == ["kind", "noise", "same"]
+    assert telling_columns([cards[0]], gallery) == []

@@ -1,7 +1,12 @@
 """The rows of DATA as the studio shows them."""
 
+import numpy as np
+
 from likewise.cli.ask_command import ShownRows
 from likewise.studio import RowGallery
+
+SOME = 1000  # rows that the length of a text is judged by
+LONG = 80  # letters, on average
 
 
 def gallery_of(shown: ShownRows, title: str) -> RowGallery:
@@ -17,6 +22,22 @@ def gallery_of(shown: ShownRows, title: str) -> RowGallery:
             title, "texts", data.n_rows, data.ids, texts=data.texts, encoder=data.encoder
         )
     kind = "table" if data.features is not None or data.feature_names else "numbers"
-    return RowGallery(
-        title, kind, data.n_rows, data.ids, columns=shown.columns, id_column=data.id_column
+    columns = dict(shown.columns)
+    name = text_to_read(shown)
+    texts = (
+        None if name is None else ["" if cell is None else str(cell) for cell in columns.pop(name)]
     )
+    return RowGallery(
+        title, kind, data.n_rows, data.ids, columns=columns, texts=texts, id_column=data.id_column
+    )
+
+
+def text_to_read(shown: ShownRows) -> str | None:
+    """The column of a table that has to be read whole: its longest text, if that is long."""
+    lengths = {
+        column.name: float(np.mean([len(str(cell)) for cell in shown.columns[column.name][:SOME]]))
+        for column in shown.data.columns
+        if column.kind == "text" and column.name in shown.columns
+    }
+    name = max(lengths, key=lengths.__getitem__, default=None)
+    return name if name is not None and lengths[name] > LONG else None

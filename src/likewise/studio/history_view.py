@@ -19,6 +19,7 @@ from likewise.studio.row_gallery import RowGallery
 from likewise.studio.snapshot import Snapshot
 
 MOST_ROWS = 12  # of an event, in the history
+MOST_PICTURES = 3  # of an event
 MOST_DISPUTES = 100
 
 
@@ -49,7 +50,28 @@ def event_json(event: Event, undone: set[str], gallery: RowGallery) -> dict[str,
         "can_undo": event.kind in UNDOABLE and event.id not in undone,
         "seconds": event.seconds,
         "rows": list(rows),
+        "pictures": [gallery.picture(row, 96) for row in rows_meant(event)]
+        if gallery.has_images
+        else [],
     }
+
+
+def rows_meant(event: Event) -> list[int]:
+    """The rows that somebody said something about: with a row, the one it was put beside."""
+    question = event.question
+    if question is None or event.kind == "skip":
+        return [] if question is None else list(question.rows[:1])
+    beside = row_chosen(question, event.choice)
+    if beside is not None:
+        return [*question.rows, beside]
+    firsts = [group[0] for group in question.groups] if question.kind in ACTIONS else []
+    return [*question.rows, *firsts][:MOST_PICTURES]
+
+
+def row_chosen(question: Question, choice: Any) -> int | None:
+    """The row that stands for the group that was chosen."""
+    is_group = question.kind == "group" and isinstance(choice, int)
+    return question.groups[choice][0] if is_group else None
 
 
 def summary(event: Event, gallery: RowGallery) -> str:
@@ -176,6 +198,8 @@ def doubtful_json(
                 "by": event.annotator,
                 "rows": list(question.shown),
                 "cards": {str(row): gallery.card(row) for row in question.shown},
+                "given_row": row_chosen(question, event.choice),
+                "flipped_row": row_chosen(question, flipped),
                 "chance": float(chance),
                 "against": "other answers say otherwise"
                 if instead is None

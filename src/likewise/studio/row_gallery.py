@@ -34,6 +34,7 @@ class RowGallery:
     columns : dict of name to array of shape (n_rows,), default={}
         Cells to show.
     texts : sequence of str, default=None
+        Read whole, where the columns are read in part.
     images : array of shape (n_rows, h, w[, 3]) or sequence of paths, default=None
     encoder : transformer, default=None
         What made numbers of the files that the rows are; a saved model begins with it.
@@ -60,10 +61,20 @@ class RowGallery:
         names = list(self._columns)[:MOST_CELLS]
         cells = [[name, cell_text(self._columns[name][row])] for name in names]
         text = None if self.texts is None else str(self.texts[row])[:LONGEST_TEXT]
-        image = None if self.images is None else f"/media/row/{row}?size=256"
+        image = self.picture(row, 256) if self.has_images else None
         title = None if self.ids is None else str(self.ids[row])
         shown = {"row": row, "id": self.name(row), "title": title}
         return {**shown, "cells": cells, "text": text, "image": image}
+
+    @property
+    def has_images(self) -> bool:
+        """Whether rows are seen as images."""
+        return self.images is not None
+
+    @staticmethod
+    def picture(row: int, size: int) -> str:
+        """Where the page finds the image of a row."""
+        return f"/media/row/{row}?size={size}"
 
     def cards(self, rows: Iterable[int]) -> list[dict[str, Any]]:
         """Several rows."""
@@ -78,7 +89,7 @@ class RowGallery:
         names = list(self._columns)
         has_names = self.kind == "table" and len(names) == n_features
         return {
-            "texts": self.texts,
+            "texts": self.texts if self.kind == "texts" else None,
             "feature_names": names if has_names else None,
             "images": self.images,
             "encoder": self.encoder,
@@ -105,6 +116,11 @@ class RowGallery:
             top, left = TILE * (i // TILES), TILE * (i % TILES)
             canvas[top : top + tile.shape[0], left : left + tile.shape[1]] = tile
         return png(canvas), "image/png"
+
+    @property
+    def spreads(self) -> dict[str, float]:
+        """What is a usual difference in each column of numbers."""
+        return {name: float(f"{spread:.4g}") for name, spread in self._spreads.items()}
 
     @property
     def _columns(self) -> Mapping[str, np.ndarray]:

@@ -10,13 +10,13 @@ The map, little-endian:
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from likewise.studio.row_gallery import RowGallery
-from likewise.studio.snapshot import Snapshot, map_colors
+from likewise.studio.snapshot import ClusterCard, Snapshot, map_colors
 
 
 def map_bytes(snapshot: Snapshot, names: Mapping[int, str], *, only_labels: bool) -> bytes:
@@ -54,6 +54,7 @@ def clusters_json(
     cards = sorted(snapshot.clusters, key=lambda card: -card.size)
     return {
         "version": snapshot.version,
+        "differs": telling_columns(cards, gallery),
         "clusters": [
             {
                 "cluster": card.number,
@@ -69,6 +70,14 @@ def clusters_json(
             for card in cards
         ],
     }
+
+
+def telling_columns(cards: Sequence[ClusterCard], gallery: RowGallery) -> list[str]:
+    """Names of columns: those that describe a cluster, then by how typical rows differ."""
+    typical = [card.typical[0] for card in cards if card.typical]
+    words = {word.partition("=")[0] for card in cards for word in card.words}
+    columns = gallery.differing_columns(typical) if len(typical) > 1 else []
+    return sorted(columns, key=lambda name: name not in words)
 
 
 def row_json(

@@ -203,6 +203,7 @@ class Studio:
                 "n_rows": gallery.n_rows,
                 "kind": gallery.kind,
                 "columns": list(gallery.columns or ()),
+                "spreads": gallery.spreads,
             },
             "kinds": [*KINDS, MIXED],
             "kind": kind_of(self.desk.person(visitor.name).kinds),

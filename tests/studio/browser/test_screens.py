@@ -247,7 +247,8 @@ def test_a_table_shows_what_differs_first_and_marks_it(visit, served):
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 20)
     X = np.column_stack([9.0 * y + rng.normal(size=40), np.ones(40)])
-    columns = {"same": np.full(40, "x"), HARMFUL: np.where(y, "left", "right")}
+    weights = np.where(np.arange(40) == 39, 1000.0, np.arange(40))  # of others much alike
+    columns = {"same": np.full(40, "x"), HARMFUL: np.where(y, "left", "right"), "kg": weights}
     gallery = RowGallery("Table", "table", 40, columns=columns)
     settings = StudioSettings(learns=False)
     place = served(X, gallery, settings=settings, kinds=("pair",))

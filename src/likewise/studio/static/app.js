@@ -194,10 +194,12 @@ function shell(studio, keysFrom) {
     if (!tabs.has(name) || (start.study && name !== 'answer')) name = 'answer';
     current?.hide?.();
     for (const [tab, element] of tabs) element.setAttribute('aria-current', tab === name ? 'page' : 'false');
+    tabs.get(name).scrollIntoView({ block: 'nearest', inline: 'nearest' }); // on a phone
     if (isPage && location.hash.slice(1) !== name) history.replaceState(null, '', `#${name}`);
     const isHidden = start.blind && HIDDEN_WHEN_BLIND.includes(name) && studio.isQuestionOpen;
     current = isHidden ? blindScreen(name) : screenOf(name);
     fill(content, current.element);
+    if (isPage) window.scrollTo(0, 0);
     current.show?.();
     const title = TITLES.find(([key]) => key === name)[1];
     if (isPage) document.title = `${title} · ${start.data.title} · likewise`;

@@ -4,6 +4,7 @@ import { capital } from './words.js';
 
 const MOST_CELLS = 7;
 const LONG_TEXT = 420; // characters
+const PHONE = '(max-width: 46rem)';
 const SMALL_PICTURE = 64; // pixels: drawn with sharp edges, as the digits are
 const ENLARGE = 'M8.5 3a5.5 5.5 0 1 0 0 11a5.5 5.5 0 1 0 0-11M12.6 12.6L17 17M6 8.5h5M8.5 6v5';
 
@@ -14,7 +15,8 @@ export function rowName(card) {
 
 /**
  * The card of a row.
- * beside: the cards that it is compared with; cells unlike theirs are marked.
+ * beside: the cards that it is compared with; cells unlike all of theirs are marked (of numbers,
+ * those that differ by more than a standard deviation).
  * differs: columns to put first. size: pixels of the picture. isSmall: fewer cells, no zoom. isNamed: with its name below.
  */
 export function rowCard(
@@ -26,7 +28,10 @@ export function rowCard(
   if (card.image) parts.push(picture(studio, card, size, isSmall));
   if (card.title || !card.image || isNamed) parts.push(h('p', { class: 'row-name' }, rowName(card)));
   if (card.text) parts.push(longText(card.text, isSmall));
-  if (card.cells?.length && !(card.image && isSmall)) parts.push(cells(card, beside, differs, isSmall));
+  if (card.cells?.length && !(card.image && isSmall)) {
+    const spreads = studio.start?.data.spreads ?? {};
+    parts.push(cells(card, { beside, differs, spreads, isSmall }));
+  }
   return h('div', { class: `row-card ${isSmall ? 'small' : ''}`, 'data-row': card.row }, parts);
 }
 
@@ -97,7 +102,7 @@ export function enlargeAll(studio, cardList) {
 }
 
 function longText(text, isSmall) {
-  const limit = isSmall ? LONG_TEXT / 3 : LONG_TEXT;
+  const limit = isSmall ? LONG_TEXT / 3 : matchMedia(PHONE).matches ? LONG_TEXT / 2 : LONG_TEXT;
   if (text.length <= limit * 1.2) return h('p', { class: 'text' }, text);
   const paragraph = h('p', { class: 'text' }, `${text.slice(0, limit)}…`);
   const toggle = button('Show all', {
@@ -124,10 +129,13 @@ export function orderCells(cellList, differs) {
     .map(([cell]) => cell);
 }
 
-function cells(card, beside, differs, isSmall) {
+function cells(card, { beside, differs, spreads, isSmall }) {
   const others = beside.filter((other) => other.row !== card.row).map((other) => new Map(other.cells));
   const isAlone = card.cells.length === 1; // all of it differs, which says nothing
-  const isUnlike = ([column, text]) => !isAlone && others.some((other) => other.get(column) !== text);
+  const isUnlike = ([column, text]) =>
+    !isAlone &&
+    others.length > 0 &&
+    others.every((other) => areUnlike(text, other.get(column), spreads[column]));
   const ordered = orderCells(card.cells, differs);
   const most = isSmall ? 4 : MOST_CELLS;
   const list = h(
@@ -148,6 +156,13 @@ function cells(card, beside, differs, isSmall) {
     },
   });
   return isSmall ? list : [list, rest];
+}
+
+/** Numbers are unlike where they differ by more than is usual, other cells where they are not the same. */
+function areUnlike(text, other, spread) {
+  if (text === other || other === undefined) return false;
+  const difference = Math.abs(Number(text) - Number(other));
+  return text === '' || other === '' || !(difference <= spread);
 }
 
 function cellOf([column, text], isMarked) {

@@ -22,6 +22,7 @@ export function clustersScreen(studio) {
     list,
   );
   let clusters = [],
+    differs = [], // columns, those first in which clusters differ most
     dragged = null,
     isChanged = false; // by something said here, since the clusters were fetched
 
@@ -29,6 +30,7 @@ export function clustersScreen(studio) {
     try {
       const answer = studio.snapshot ? await studio.transport.get('/api/clusters') : { clusters: [] };
       clusters = answer.clusters;
+      differs = answer.differs ?? [];
       fill(
         list,
         clusters.length
@@ -233,7 +235,7 @@ export function clustersScreen(studio) {
                 dragged = null;
               },
             },
-            rowCard(studio, card, { isSmall: true, size: 96 }),
+            rowCard(studio, card, { differs, isSmall: true, size: 96 }),
             button('Move', {
               kind: 'quiet small move',
               'aria-label': `Move ${rowName(card)} to another cluster`,
@@ -268,7 +270,7 @@ export function clustersScreen(studio) {
             paint();
           },
         },
-        rowCard(studio, card, { isSmall: true, size: 96 }),
+        rowCard(studio, card, { differs, isSmall: true, size: 96 }),
       );
       return pick;
     });

@@ -63,8 +63,11 @@ export function doubtsScreen(studio) {
     );
   }
 
-  function cardsOf({ rows, cards }) {
-    const order = [...new Set([...rows, ...Object.keys(cards).map(Number)])];
+  function cardsOf({ rows, cards, given_row: given, flipped_row: instead }) {
+    const isPlaced = typeof given === 'number' || typeof instead === 'number'; // beside a group
+    const roles = isPlaced ? { [rows[0]]: 'Asked about', [given]: 'The answer', [instead]: 'Others say' } : {};
+    const first = isPlaced ? [rows[0], given, instead] : [];
+    const order = [...new Set([...first, ...rows, ...Object.keys(cards).map(Number)])];
     const shown = order.map((row) => cards[row]).filter(Boolean);
     return shown.length
       ? h(
@@ -73,7 +76,8 @@ export function doubtsScreen(studio) {
           shown.map((card) =>
             h(
               'div',
-              { class: 'card' },
+              { class: `card ${roles[card.row] ? 'meant' : ''}` },
+              roles[card.row] && h('p', { class: 'role' }, roles[card.row]),
               rowCard(studio, card, { beside: shown, isSmall: true, isNamed: true, size: 96 }),
             ),
           ),

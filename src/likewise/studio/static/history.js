@@ -1,5 +1,6 @@
 /* All that was answered and done, newest first; any of it can be taken back. */
 import { message } from './answering.js';
+import { image } from './cards.js';
 import { button, fill, h } from './dom.js';
 import { ago, capital } from './words.js';
 
@@ -50,14 +51,18 @@ export function historyScreen(studio) {
       h(
         'span',
         { class: 'summary' },
+        h(
+          'span',
+          { 'aria-hidden': 'true' }, // the words name the rows
+          event.pictures.map((path) => image(studio, path, '')),
+        ),
         capital(event.summary),
         event.undone ? h('span', { class: 'soft' }, ' (taken back)') : '',
       ),
       h(
         'span',
         { class: 'soft' },
-        event.by || 'somebody',
-        ' · ',
+        event.by ? `${event.by} · ` : '',
         h('time', { datetime: event.at }, ago(event.at)),
       ),
       canUndo

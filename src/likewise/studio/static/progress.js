@@ -69,12 +69,12 @@ function qualityBar(placed) {
   range.style.width = `${100 * (placed.high - placed.low)}%`;
   const dot = h('span', { class: 'dot' });
   dot.style.left = `${100 * placed.share}%`;
-  const words = `Estimated quality: ${percent(placed.share)} of the rows are placed rightly, probably between ${percent(placed.low)} and ${percent(placed.high)}`;
+  const words = `Estimated quality: ${percent(placed.share)} of the rows are placed correctly, probably between ${percent(placed.low)} and ${percent(placed.high)}`;
   return [
     h(
       'p',
       {},
-      h('span', { class: 'soft' }, 'Rows placed rightly'),
+      h('span', { class: 'soft' }, 'Rows placed correctly'),
       h('strong', {}, percent(placed.share)),
       h('span', { class: 'soft' }, `${percent(placed.low)} to ${percent(placed.high)}`),
     ),
