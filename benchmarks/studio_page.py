@@ -41,6 +41,7 @@ START_SECONDS = 120
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
 QUIET = ("--disable-background-networking", "--disable-component-update", "--no-first-run")
 GL = "--enable-unsafe-swiftshader"  # WebGL2 on the processor
+SIZE = {"width": 1280, "height": 800}
 STATE = """() => {
   const question = document.querySelector('.question:not([inert])');
   if (!question) return null;
@@ -172,10 +173,20 @@ def right_key(question, y):
 def served(X, folder):
     """The link of `likewise studio` on these rows."""
     np.save(folder / "rows.npy", X)
-    command = [sys.executable, "-c", "from likewise.cli import main; main()", "studio"]
-    command += [str(folder / "rows.npy"), "--no-browser", "--port", "0"]
+    with serving(["studio", str(folder / "rows.npy")], folder) as link:
+        yield link
+
+
+@contextlib.contextmanager
+def serving(arguments, folder):
+    """The link of a `likewise` command that opens a studio."""
+    command = [sys.executable, "-c", "from likewise.cli import main; main()", *arguments]
+    command += ["--no-browser", "--port", "0"]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}  # the same code
     with open(folder / "words.txt", "w") as words:
-        running = subprocess.Popen(command, cwd=folder, stdout=words, stderr=subprocess.STDOUT)
+        running = subprocess.Popen(
+            command, cwd=folder, env=env, stdout=words, stderr=subprocess.STDOUT
+        )
         try:
             yield find_link(folder / "words.txt", running)
         finally:
@@ -195,14 +206,14 @@ def find_link(path, running):
 
 
 @contextlib.contextmanager
-def opened(link):
+def opened(link, size=SIZE, scheme="light"):
     """A page of its own in Chromium."""
     from playwright.sync_api import sync_playwright
 
     sandbox = [] if os.geteuid() else ["--no-sandbox"]  # Chromium has no sandbox for root
     with sync_playwright() as running:
         browser = running.chromium.launch(executable_path=BROWSER, args=[*sandbox, *QUIET, GL])
-        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page = browser.new_page(viewport=size, color_scheme=scheme)
         page.goto(link, timeout=60_000)
         yield page
         browser.close()
