@@ -37,17 +37,26 @@ def test_nobody_is_asked_more_than_their_budget_and_all_answers_are_named():
     assert by_name == {"machine": len(machine.questions), "person": 16}
 
 
-@pytest.mark.parametrize("draw", range(3))
-def test_people_repair_a_machine_that_merges_two_classes(draw):
-    X, y = blobs(draw)
-    merged = np.where(y == 1, 0, y)
-    session = ask(X, [LabelOracle(merged), LabelOracle(y)], BUDGET, random_state=draw)
-    alone = ask(X, LabelOracle(y), 16, random_state=draw)
-    together = adjusted_rand_score(y, session.labels)
-    assert together > adjusted_rand_score(y, merged)
-    assert together > adjusted_rand_score(y, alone.labels) - 0.02
-    T = session.machine_beliefs["machine"].confusion
-    assert T.shape == (4, 5)
+def test_people_repair_a_machine_that_merges_two_classes():
+    gains = []
+    for draw in range(5):
+        X, y = blobs(draw)
+        merged = np.where(y == 1, 0, y)
+        session = ask(X, [LabelOracle(merged), LabelOracle(y)], BUDGET, random_state=draw)
+        alone = ask(X, LabelOracle(y), 16, random_state=draw)
+        together = adjusted_rand_score(y, session.labels)
+        assert together > adjusted_rand_score(y, alone.labels) - 0.02
+        gains.append(together - adjusted_rand_score(y, merged))
+        assert session.machine_beliefs["machine"].confusion.shape == (4, 5)
+    assert np.mean(gains) > 0.15
+    assert min(gains) > -0.01
+
+
+def test_a_machine_that_takes_the_first_group_it_is_shown_moves_nothing():
+    """It knows nothing; the order of groups must not tell it what people said."""
+    X, y = blobs(0)
+    session = ask(X, [lambda question: 0, LabelOracle(y)], BUDGET, random_state=0)
+    assert session.machine_beliefs["machine"].weight == 0
 
 
 def test_a_machine_that_errs_at_random_helps_and_is_known_for_it():

@@ -7,13 +7,13 @@
 T is counted where people answered too; rows placed by all evidence together weigh half as much as
 these. Its prior is the share of answers that agree with people's, on the diagonal. The likelihoods
 get the power at which they, counted without a row, predict where people placed it best: one that
-answers at random gets 0, and people are on their own. q begins as the memberships that spread
-from people's answers, and b is the power at which neighbors predict the machine's answers best: a
-graph that says nothing about the groups moves nothing. A machine that cannot tell two groups apart
-gets rows of T that are alike, and between these the graph and people decide. A group that was not
-on the screen cannot have been chosen; "none of these" is right about its rows.
-Further looks at a row count as far as the machine's looks are independent: somebody who repeats an
-error says nothing new by it.
+answers at random, or hardly better, gets 0, and people are on their own. q begins as the
+memberships that spread from people's answers, and b is the power at which neighbors predict the
+machine's answers best: a graph that says nothing about the groups moves nothing. A machine that
+cannot tell two groups apart gets rows of T that are alike, and between these the graph and people
+decide. A group that was not on the screen cannot have been chosen; "none of these" is right about
+its rows. Further looks at a row count as far as the machine's looks are independent: somebody who
+repeats an error says nothing new by it.
 Reference: dawid1979 for T. We differ in counting it by people's answers first: rows placed by a
 graph that does not follow the groups would teach it nonsense.
 """
@@ -36,6 +36,7 @@ FIRST_ANSWERS = 2.0  # believed like so many answers
 PRIOR_ANSWERS = 4.0  # per group, that the share of all its answers is believed like
 POWERS = (0.5, 1.0, 2.0, 3.0, 5.0)  # of the neighbors' mean
 WEIGHTS = (1.0, 0.75, 0.5, 0.25, 0.0)  # of a machine's likelihoods
+LEAST_GAIN = 0.5  # nats by which people's answers must be predicted better with it than without
 SOFT_SHARE = 0.5  # of people's answers, that rows placed by all evidence count like, together
 ERROR_RATE = 0.01  # of people, where their memberships are sharpened
 N_ROUNDS = 30
@@ -179,7 +180,8 @@ def fit_weight(
         log_joint = log_prior + weight * log_said[asked]
         log_joint -= np.logaddexp.reduce(log_joint, axis=1, keepdims=True)
         scores.append(log_joint[np.arange(len(asked)), groups[known[asked]]].sum())
-    return WEIGHTS[int(np.argmax(scores))]
+    best = int(np.argmax(scores))
+    return WEIGHTS[best] if scores[best] - scores[-1] >= LEAST_GAIN else 0.0
 
 
 def looks_count_as(n_looks: np.ndarray, belief: MachineBelief) -> np.ndarray:
@@ -310,16 +312,29 @@ def questions_for_machine(
     rows = [int(row) for row in order[rank] if n_looks[row] < MOST_LOOKS][:n_wanted]
     trust = own_shares(knowledge, settled)
     typical = [typical_rows(trust, settled.groups, group) for group in range(k)]
-    return [ask_machine(row, memberships[row], typical, n_looks[row]) for row in rows]
+    return [
+        ask_machine(row, memberships[row], typical, n_looks[row], settled.groups[row] >= 0)
+        for row in rows
+    ]
 
 
 def ask_machine(
-    row: int, memberships: np.ndarray, typical: Sequence[tuple[int, ...]], n_looks: int
+    row: int,
+    memberships: np.ndarray,
+    typical: Sequence[tuple[int, ...]],
+    n_looks: int,
+    is_placed: bool,
 ) -> Question:
-    """Which group a row belongs with, the likeliest first; the other way round every other time."""
+    """Which group a row belongs with: the likeliest first, the other way round every other time.
+
+    Of rows that people placed the order says nothing: it would tell their answer to a machine that
+    cannot tell groups apart and takes the first.
+    """
     likeliest = np.argsort(-memberships, kind="stable")
     groups = [tuple(i for i in typical[g] if i != row) for g in likeliest]
     groups = [group for group in groups if group]
-    shown = groups[:MOST_SHOWN]
-    shown = shown[::-1] if n_looks % 2 else shown
+    order = np.arange(min(len(groups), MOST_SHOWN))
+    if is_placed:
+        order = np.random.default_rng([row, n_looks // 2]).permutation(order)
+    shown = [groups[i] for i in (order[::-1] if n_looks % 2 else order)]
     return Question("group", (row,), tuple(shown), tuple(groups[MOST_SHOWN:]), why=WHY)
