@@ -7,6 +7,7 @@ from numpy.testing import assert_array_equal
 from likewise import Constraints, GuidedClustering
 from likewise.datasets import load_iris, load_wine
 from likewise.guided.evidence import (
+    about_new_rows,
     p_of,
     p_of_held_out,
     right_choices,
@@ -66,9 +67,48 @@ def test_held_out_answers_in_a_space_that_knows_are_beyond_doubt():
     y = np.repeat([0, 1], 30)
     answers = draw(y, 0)
     splits = list(answers.folds(3, random_state=0))
-    assert p_of_held_out(splits, lambda _: y[:, None].astype(float)) < 1e-6
+    assert p_of_held_out(splits, lambda _: y[:, None].astype(float)) == 1 / 1000
     noise = np.random.default_rng(0).normal(size=(60, 2))
     assert p_of_held_out(splits, lambda _: noise) > 0.05
+
+
+def test_only_answers_about_new_rows_are_judged_by_hand():
+    fit_part = Constraints(9, must_link=[(0, 1)], cannot_link=[(1, 2)])
+    held_out = Constraints(
+        9, must_link=[(0, 3), (4, 5)], cannot_link=[(0, 2)], odd_one_out=[(0, 4, 5), (0, 1, 5)]
+    )
+    judged = about_new_rows(fit_part, held_out)
+    assert judged.must_link.tolist() == [[0, 3], [4, 5]]
+    assert len(judged.cannot_link) == 0  # 0 is with 1, 1 not with 2: it follows
+    assert judged.odd_one_out.tolist() == [[0, 4, 5]]
+
+
+def sides_by_pairs(part):
+    """(n, 1) rows on one of two sides as far as pairs say so; all others somewhere between."""
+    Z = np.random.default_rng(0).uniform(-0.5, 0.5, size=(part.n_samples, 1))
+    pairs, sign = part.signed_pairs()
+    side = dict.fromkeys(part.touched_rows().tolist(), 0)
+    for row in side:
+        side[row] = side[row] or 1
+        for _ in range(len(pairs)):
+            before = dict(side)
+            for (a, b), s in zip(pairs.tolist(), sign.astype(int).tolist()):
+                if side[a] or side[b]:
+                    side[a], side[b] = side[a] or s * side[b], side[b] or s * side[a]
+            if side == before:
+                break
+    for row, where in side.items():
+        Z[row] = where
+    return Z
+
+
+def test_random_groups_do_not_predict_each_other_through_rows_that_answers_share():
+    p_values = []
+    for seed in range(20):
+        y = np.random.default_rng(seed).integers(2, size=60)
+        answers = draw(y, seed, n=60)
+        p_values.append(p_of_held_out(list(answers.folds(5, random_state=seed)), sides_by_pairs))
+    assert np.mean(np.array(p_values) < 0.05) <= 0.15  # all of them, were all answers judged
 
 
 def test_permuted_answers_pass_in_one_case_in_twenty():
