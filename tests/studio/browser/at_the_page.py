@@ -8,7 +8,6 @@ import uvicorn
 
 from likewise.labeling import EventLog, LabelingSession, RowNames
 from likewise.studio import Studio, StudioSettings, Visitors, create_app
-from likewise.studio.learner import LEAST_ANSWERS
 from likewise.studio.serving import StudioServer
 
 TOKEN = "the-token"
@@ -64,17 +63,18 @@ class Place:
             time.sleep(0.01)
         return self
 
-    def wait_learned(self):
+    def wait_learned(self, *, n_fitted=0):
         """Until the clusters know all that was said, however busy the machine is."""
-        while not self._has_learned():
+        while not self._has_learned(n_fitted):
             time.sleep(0.05)
         return self
 
-    def _has_learned(self):
-        snapshot, desk = self.studio.snapshot, self.studio.desk
-        if snapshot is None or (desk.n_answers >= LEAST_ANSWERS and not snapshot.n_fitted):
+    def _has_learned(self, n_fitted):
+        snapshot = self.studio.snapshot
+        if snapshot is None or snapshot.n_fitted < n_fitted:
             return False
-        return all(event.kind == "shown" for event in desk.events[snapshot.n_events :])
+        said = self.studio.desk.events[snapshot.n_events :]
+        return all(event.kind == "shown" for event in said)
 
     def stop(self):
         self.server.should_exit = True

@@ -9,6 +9,9 @@ from tests.browsing import BROWSER, NO_BROWSER, chromium
 from tests.studio.browser.at_the_page import Person, Place
 
 N_DIGITS = 300
+PAINTED_PLAINLY = (  # unless a test wants WebGL2, which takes seconds without a graphics card
+    "try { localStorage['likewise:painter'] ??= 'Canvas2D' } catch { /* no page yet */ }"
+)
 SLOW_GL = "GPU stall due to ReadPixels"  # what Chromium says of drawing without a graphics card
 WATCH = (
     "addEventListener('securitypolicyviolation', e => console.error('CSP', e.violatedDirective))"
@@ -22,7 +25,7 @@ def digits():
     return X, np.asarray(bundled.y[:N_DIGITS])
 
 
-@pytest.fixture(scope="module")  # while Playwright runs, no other event loop can in this thread
+@pytest.fixture(scope="package")  # while Playwright runs, no other event loop can in this thread
 def browser():
     pytest.importorskip("playwright.sync_api", reason="the browser tests need playwright")
     if not BROWSER:
@@ -71,6 +74,7 @@ def visit(browser, served):
             contexts.append(browser.new_context(viewport=size, **more))
             context = contexts[-1]
             context.add_init_script(WATCH)
+            context.add_init_script(PAINTED_PLAINLY)
         page = context.new_page()
         page.set_default_timeout(30000)
         page.complaints, page.allowed = [], ()

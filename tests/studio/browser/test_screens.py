@@ -31,8 +31,8 @@ def place(tmp_path_factory, digits):
     ask(X, LabelOracle(y, wrong=0.1, random_state=1), budget=40, log=path).close()
     images = (255 - X.reshape(-1, 8, 8) * 255).astype(np.uint8)
     gallery = RowGallery(f"Digits {HARMFUL}", "images", len(X), images=images)
-    served = Place(X, gallery, path, settings=StudioSettings()).start().wait_learned()
-    yield served
+    served = Place(X, gallery, path, settings=StudioSettings()).start()
+    yield served.wait_learned(n_fitted=1)
     served.stop()
 
 
