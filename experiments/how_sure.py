@@ -111,7 +111,7 @@ def ask_people(
 
 TABLES = (
     Table(
-        "sure of answers",
+        "sure_of_answers",
         f"Share of {N_INTERVALS} intervals (level {LEVEL}) that hold the share of answers "
         "predicted by the features, among all answers of 4 people or among other people than 20",
         cells=lambda: [
@@ -127,7 +127,7 @@ TABLES = (
         data=lambda: SETS,
     ),
     Table(
-        "sure of clusters",
+        "sure_of_clusters",
         "Memberships of rows from pairs of four people: share of the mean ones from other answers "
         f"inside the intervals (level {LEVEL}), and rows that stay in their cluster with these",
         cells=lambda: [

@@ -87,7 +87,7 @@ def put_into_groups(y: np.ndarray, name: str, n: int, seed: int) -> Constraints:
 
 
 TABLE = Table(
-    "other views",
+    "other_views",
     "Three people, the third of whom joins two classes, splits one, guesses or sees the same: "
     "share of runs in which that is found, or something else; ARI with all answers and without "
     "theirs",
