@@ -12,6 +12,7 @@ from likewise.datasets import load_digits, load_iris, load_wine
 from likewise.guided import outcome
 from likewise.guided.known_groups import (
     GRAPH,
+    MATCHED,
     MEANS,
     N_FOLDS,
     PRIORS,
@@ -23,6 +24,7 @@ from likewise.guided.known_groups import (
     groups_of,
     nearness_between,
     own_credit,
+    share_by_clusters,
     share_by_distance,
     share_by_nearest,
     sharpen,
@@ -151,6 +153,30 @@ def test_the_nearest_known_row_of_each_group_by_hand():
 def test_copies_of_known_rows_share_alike():
     shares = share_by_nearest(np.zeros((4, 2)), np.array([0, 1, -1, -1]), 2)
     assert_allclose(shares, 0.5)
+
+
+def test_two_hits_outweigh_the_prior_for_the_clusters_without_answers():
+    priors = np.array([PRIORS[GRAPH], PRIORS[MATCHED]])
+    assert_allclose(weigh(np.array([12, 10]), priors), [0.5, 0.5])
+    assert weigh(np.array([8, 10]), priors)[1] > 0.8
+
+
+def test_clusters_without_answers_are_those_of_the_groups_they_match_by_hand():
+    X = np.array([[0.0], [0.2], [4.0], [4.2], [9.0], [9.2]])
+    centers = np.array([[9.1], [0.1], [4.1]])
+    groups = np.array([-1, 0, -1, -1, 1, -1])
+    shares = share_by_clusters(X, groups, 3, centers)
+    assert_array_equal(shares.argmax(axis=1), [0, 0, 2, 2, 1, 1])
+    assert_allclose(shares.sum(axis=1), 1)
+    named = share_by_clusters(X, groups, 2, centers)  # a row in the middle is of either group
+    assert_array_equal(named.argmax(axis=1)[[0, 1, 4, 5]], [0, 0, 1, 1])
+    assert_allclose(named.sum(axis=1), 1)
+
+
+def test_without_any_known_row_near_every_group_is_as_likely():
+    X, centers = np.array([[0.0], [1000.0]]), np.array([[0.0], [1000.0]])
+    shares = share_by_clusters(X, np.array([0, -1]), 1, centers)
+    assert_allclose(shares, 1.0)
 
 
 def test_a_geometric_mean_by_hand():

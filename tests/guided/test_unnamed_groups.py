@@ -9,7 +9,12 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from likewise import Constraints, GuidedClustering
-from likewise.guided.unnamed_groups import limit_unnamed, seed_unnamed, unseen_share
+from likewise.guided.unnamed_groups import (
+    LEAST_FACTOR,
+    limit_unnamed,
+    seed_unnamed,
+    unseen_share,
+)
 
 
 def test_the_half_nearest_to_the_center_of_an_unmatched_cluster_stands_for_a_new_group():
@@ -55,9 +60,20 @@ def test_unnamed_groups_win_at_most_their_share_and_are_never_empty(seed, n_unna
     memberships = rng.dirichlet(np.ones(2 + n_unnamed), size=200)
     limited = limit_unnamed(memberships, 2, share)
     labels = limited.argmax(axis=1)
+    is_clear = memberships[:, 2:].max(axis=1) > memberships[:, :2].max(axis=1) / LEAST_FACTOR
     assert_allclose(limited.sum(axis=1), 1)
-    assert np.count_nonzero(labels >= 2) <= share * 200 + n_unnamed + 1
+    assert np.count_nonzero(labels >= 2) <= max(share * 200, is_clear.sum()) + n_unnamed + 1
     assert set(memberships[:, 2:].argmax(axis=0)) <= set(np.flatnonzero(labels >= 2))
+
+
+def test_rows_that_are_clearly_of_unnamed_groups_stay_there_whatever_the_share():
+    memberships = np.array([[0.98, 0.01, 0.01], [0.01, 0.98, 0.01], [0.01, 0.01, 0.98]])
+    memberships = np.repeat(memberships, [10, 40, 40], axis=0)
+    limited = limit_unnamed(memberships, 1, 0.2)
+    assert_array_equal(limited.argmax(axis=1), memberships.argmax(axis=1))
+    unsure = memberships * [6.0, 1.0, 1.0]  # 16 to 1 and less
+    limited = limit_unnamed(unsure / unsure.sum(axis=1, keepdims=True), 1, 0.2)
+    assert np.count_nonzero(limited.argmax(axis=1) > 0) <= 2
 
 
 def test_the_order_of_named_groups_does_not_change_in_any_row():
@@ -87,3 +103,14 @@ def test_blobs_that_nobody_clicked_get_clusters_of_their_own():
     assert model.n_clusters_ == len(np.unique(model.labels_)) == 6
     assert "answers name 4 of them" in model.report_.why_n_clusters
     assert adjusted_rand_score(y, model.labels_) > 0.9
+
+
+@pytest.mark.parametrize("draw", [0, 3])
+def test_clicks_on_some_of_many_groups_do_not_undo_what_the_features_say(draw):
+    X, y = make_blobs(600, centers=20, n_features=5, cluster_std=1.0, random_state=draw)
+    known = np.full(len(y), -1)
+    clicked = np.random.default_rng(1).permutation(len(y))[:15]  # nine or ten groups of the twenty
+    known[clicked] = y[clicked]
+    model = GuidedClustering(20, random_state=0)
+    model.fit(X, constraints=Constraints.from_partial_labels(known))
+    assert adjusted_rand_score(y, model.labels_) > 0.98

@@ -273,9 +273,22 @@ def add_clusters(
 
     Each group is matched to the cluster that has most of its rows, no two to the same one.
     """
+    number = match_clusters(groups, clusters, n_groups, n_clusters)
+    number[number < n_groups] = -1
+    return np.where(groups >= 0, groups, np.where(clusters >= 0, number[clusters], -1))
+
+
+def match_clusters(
+    groups: np.ndarray, clusters: np.ndarray, n_groups: int, n_clusters: int
+) -> np.ndarray:
+    """(n_clusters,) the group that each cluster is matched to; the others are numbered after them.
+
+    Each group is matched to the cluster that has most of its rows, no two to the same one.
+    """
     both = (groups >= 0) & (clusters >= 0)
     shared = one_hot(groups[both], n_groups).T @ one_hot(clusters[both], n_clusters)
-    _, taken = linear_sum_assignment(-shared)
-    number = np.full(n_clusters, -1)
+    matched, taken = linear_sum_assignment(-shared)
+    number = np.empty(n_clusters, dtype=np.int64)
+    number[taken] = matched
     number[np.setdiff1d(np.arange(n_clusters), taken)] = np.arange(n_groups, n_clusters)
-    return np.where(groups >= 0, groups, np.where(clusters >= 0, number[clusters], -1))
+    return number

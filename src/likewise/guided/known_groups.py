@@ -1,7 +1,8 @@
 """Clusters from rows whose group is known: memberships spread over graphs, weighed by evidence.
 
-    M_s = memberships over the neighbor graph of space s (GraphPropagation's F), by nearest means or
-          by the nearest known rows
+    M_s = memberships over the neighbor graph of space s (GraphPropagation's F), by nearest means,
+          by the nearest known rows or, where some groups are unnamed, by clusters without answers
+          that are matched to groups
     w_s = exp(hits_s / 2 + prior_s), normalized;  hits_s: known rows that M_s, fitted without their
           fold, puts into their own group
     memberships = rows of exp(t sum_s w_s log M_s), normalized;  t by the log-loss of held-out rows
@@ -23,7 +24,7 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, clone
 
-from likewise.cluster import known_components, solve_walks, spread_memberships
+from likewise.cluster import known_components, match_clusters, solve_walks, spread_memberships
 from likewise.constraints import Constraints
 from likewise.guided.evidence import level_for
 from likewise.guided.spaces import start_coordinates
@@ -38,8 +39,14 @@ N_FOLDS = 5
 NATS_PER_HIT = (
     0.5  # a known row predicted without it; rows near each other are no independent proof
 )
-GRAPH, MEANS, NEAREST = "graph", "means", "nearest"  # what spreads memberships in a space
-PRIORS = {GRAPH: 0.0, MEANS: -3.0, NEAREST: -2.0}  # nats: means need some six hits more than graphs
+GRAPH, MEANS, NEAREST, MATCHED = "graph", "means", "nearest", "matched"  # what spreads memberships
+PRIORS = {  # in nats
+    GRAPH: 0.0,
+    MEANS: -3.0,  # until some six hits say otherwise
+    NEAREST: -2.0,
+    MATCHED: 1.0,  # of clusters without answers: a click or two show no border of a group
+}
+PLAIN = "k-means without answers"
 SHARPER = 1.2  # the power where no fold is held out: memberships know more then
 LEAST = 1e-4  # membership: one space alone must not veto
 ALPHA = 0.98  # a step over the graph, as in GraphPropagation
@@ -73,6 +80,7 @@ class Space(NamedTuple):
     name: str
     learner: SKLR | ITML | None  # not fitted; None for the features as they are
     by: str = GRAPH
+    centers: np.ndarray | None = None  # (k, d) of the clusters that are matched to groups
 
     @property
     def start(self) -> str | None:
@@ -137,13 +145,17 @@ def cluster_by_groups(
     n_clusters: int,
     trial_rows: np.ndarray,
     seed: int,
+    centers: np.ndarray | None = None,
 ) -> GroupedRows:
     """Memberships of all rows; spaces are weighed on the trial rows, known ones among them.
 
     `seeds` are the known groups, and rows that stand for groups that no answer names
     (unnamed_groups.py): nothing is learned from these, but memberships spread from them too.
+    `centers` (k, d) are those of the clusters without answers, where some groups are unnamed.
     """
     spaces, n_groups = spaces_for(X, seed), int(groups.max()) + 1
+    if centers is not None:
+        spaces.append(Space(PLAIN, None, MATCHED, centers))
     known = np.flatnonzero(groups >= 0)
     held_out = hold_out_groups(X[trial_rows], groups[trial_rows], spaces, seed)
     is_hit = held_out.argmax(axis=2) == groups[known]
@@ -169,8 +181,8 @@ def cluster_by_groups(
     )
     memberships = sharpen(memberships, sharpness)
     memberships[trusted >= 0] = np.eye(n_clusters)[trusted[trusted >= 0]]
-    not_means = [0.0 if space.by == MEANS else w for space, w in zip(spaces, weights)]
-    learner = learners.get(spaces[int(np.argmax(not_means))].learner)
+    graphs = [0.0 if space.by in (MEANS, MATCHED) else w for space, w in zip(spaces, weights)]
+    learner = learners.get(spaces[int(np.argmax(graphs))].learner)
     return GroupedRows(
         memberships,
         unseen,
@@ -248,6 +260,8 @@ def own_credit(shares: np.ndarray, names: np.ndarray) -> float:
 def spread_in(Z: np.ndarray, space: Space, groups: np.ndarray, n_groups: int = 0) -> np.ndarray:
     """Memberships (n, k) from the known groups, over the graph of Z or by what is nearest in it."""
     n_groups = n_groups or int(groups.max()) + 1
+    if space.by == MATCHED and space.centers is not None:
+        return share_by_clusters(Z, groups, n_groups, space.centers)
     if space.by == MEANS:
         return share_by_means(Z, groups, n_groups)
     if space.by == NEAREST:
@@ -276,6 +290,20 @@ def share_by_nearest(Z: np.ndarray, groups: np.ndarray, n_groups: int) -> np.nda
     floor = LEAST * least.mean() or 1.0  # for copies of known rows, whose distance is 0
     odds = np.square((least + floor) / (sq_dists + floor))
     return odds / odds.sum(axis=1, keepdims=True)
+
+
+def share_by_clusters(
+    Z: np.ndarray, groups: np.ndarray, n_groups: int, centers: np.ndarray
+) -> np.ndarray:
+    """Memberships (n, n_groups) by distances to centers, each matched to a group."""
+    sq_dists = sq_distances(Z, centers)
+    numbers = match_clusters(groups, sq_dists.argmin(axis=1), n_groups, len(centers))
+    shares = share_by_distance(sq_dists, sq_dists.min(axis=1).mean() / 2)
+    matched = np.zeros((len(Z), max(n_groups, len(centers))))
+    matched[:, numbers] = shares
+    matched = matched[:, :n_groups]
+    totals = matched.sum(axis=1, keepdims=True)
+    return np.where(totals > 0, matched / np.where(totals > 0, totals, 1), 1 / n_groups)
 
 
 def share_by_distance(sq_dists: np.ndarray, sq_unit: float) -> np.ndarray:

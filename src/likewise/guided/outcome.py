@@ -134,13 +134,19 @@ def spread_groups(
         return Outcome(choice, None, X, placed.labels, placed.centers, none, pulls, why_n_clusters)
 
     trial_rows = sample_rows(len(rows), TRIAL_ROWS, np.searchsorted(rows, known), seed)
-    seeds = groups[rows]
+    seeds, centers = groups[rows], None
     if k > n_groups:
         plain = place(X[rows], Constraints(len(rows)), k, n_init, seed)
         sq_dists = np.square(X[rows] - plain.centers[plain.labels]).sum(axis=1)
-        seeds = seed_unnamed(seeds, plain.labels, sq_dists, k)
+        seeds, centers = seed_unnamed(seeds, plain.labels, sq_dists, k), plain.centers
     grouped = cluster_by_groups(
-        X[rows], groups[rows], seeds=seeds, n_clusters=k, trial_rows=trial_rows, seed=seed
+        X[rows],
+        groups[rows],
+        seeds=seeds,
+        n_clusters=k,
+        trial_rows=trial_rows,
+        seed=seed,
+        centers=centers,
     )
     Z = X if grouped.learner is None else grouped.learner.transform(X)
     anchors = Z[rows]

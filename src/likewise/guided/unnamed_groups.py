@@ -4,10 +4,11 @@
               half of its rows nearest to its center
     M       = memberships spread from the seeds, as for known groups
     M[:, u] = c M[:, u] of the unnamed groups u, with the largest c <= 1 at which they win no larger
-              share of the rows than rows of unseen groups may be, by the known rows
+              share of the rows than rows of unseen groups may be, by the known rows; c >= 1/20
 
 Of n rows drawn at random, f1 are alone in their group: f1 / n estimates the share of all rows whose
-group was not drawn. One more row alone, and one standard error, are allowed for.
+group was not drawn. One more row alone, and one standard error, are allowed for. Still the share is
+uncertain: rows that are twenty times as likely in an unnamed group stay there.
 Reference: good1953 for the share of unseen groups.
 """
 
@@ -16,6 +17,7 @@ import numpy as np
 from likewise.cluster import add_clusters
 
 CORE = 0.5  # share of a cluster's rows that stand for a group that no answer names
+LEAST_FACTOR = 1 / 20  # of memberships in unnamed groups
 
 
 def seed_unnamed(
@@ -56,7 +58,7 @@ def unseen_share(groups: np.ndarray) -> float:
 def limit_unnamed(memberships: np.ndarray, n_groups: int, share: float) -> np.ndarray:
     """Memberships (n, k) whose columns from `n_groups` on win at most a share of the rows.
 
-    Each of them keeps its most typical row.
+    Rows where they are twenty times as likely are theirs even so, and each keeps its most typical.
     """
     named, unnamed = memberships[:, :n_groups], memberships[:, n_groups:]
     if unnamed.shape[1] == 0:
@@ -65,7 +67,7 @@ def limit_unnamed(memberships: np.ndarray, n_groups: int, share: float) -> np.nd
     leads = np.log(np.maximum(unnamed.max(axis=1), tiny)) - np.log(
         np.maximum(named.max(axis=1), tiny)
     )
-    log_factor = min(0.0, -float(np.quantile(leads, 1 - share)))
+    log_factor = min(0.0, max(np.log(LEAST_FACTOR), -float(np.quantile(leads, 1 - share))))
     limited = np.hstack([named, unnamed * np.exp(log_factor)])
     limited /= limited.sum(axis=1, keepdims=True)
     typical = unnamed.argmax(axis=0)  # no cluster is empty
