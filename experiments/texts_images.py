@@ -1,8 +1,8 @@
 """Texts and folders of images, one call: `python -m experiments texts_images [TABLE]`.
 
-There is no paper behind these. 1,000 texts or images of each set, always the same, go to every
-method by the same features; images are written as PNG files and read from their folder. k is given,
-but to HDBSCAN. Clicks are the classes of rows drawn at random, the same for all methods.
+There is no paper behind these. 1,000 texts or images of each set, drawn anew in each run, go to
+every method by the same features; images are written as PNG files and read from their folder. k is
+given, but to HDBSCAN. Clicks are the classes of rows drawn at random, the same for all methods.
 
     k-means           on the features; with clicks from the means of the clicked rows of each class,
                       where every class was clicked
@@ -14,6 +14,8 @@ but to HDBSCAN. Clicks are the classes of rows drawn at random, the same for all
 The tables "texts" and "images" need no network: tf-idf, histograms. "embedded" has the same sets by
 networks (extra `embed`). Without natural photos, clothes of 28 x 28 pixels are the test of images.
 UMAP and HDBSCAN are compared where they are installed (pip install umap-learn hdbscan).
+"directions" has the same texts by 25 to 200 of the leading directions of their terms.
+Seeds are from 100 on: 0 to 9 are for tuning, on newsgroups and the first 38 intents of banking77.
 
 "bertopic" is BERTopic itself (pip install bertopic) with 300 pairs about the same texts, by tf-idf:
 
@@ -32,7 +34,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from experiments.features import seeded_kmeans
-from experiments.runs import Record, Table, summarize
+from experiments.runs import Record, Table, data_of, summarize
 from likewise.cluster import COPKMeans
 from likewise.constraints import Constraints
 from likewise.datasets import fetch
@@ -40,13 +42,19 @@ from likewise.evaluation import BoundClusterer, free_row_score, satisfaction_sco
 from likewise.features import ImageFeatures, TextFeatures
 from likewise.guided import GuidedClustering
 
-TEXTS = ("newsgroups20_text150", "reuters_r8_text", "banking77_text")
+INTENTS = {  # of banking77, by number
+    "banking77_text 0-19": range(20),
+    "banking77_text 57-76": range(57, 77),
+    "banking77_text all": range(77),
+}
+TEXTS = ("newsgroups20_text150", "reuters_r8_text", *INTENTS)
 IMAGES = ("fashion_mnist_test10k", "mnist")
 CLICKS = (0, 30, 100)
 OURS, PLAIN = "guided", "k-means"
 UMAPS = ("UMAP + HDBSCAN", "UMAP + k-means")
 N_ROWS = 1000
-N_INTENTS = 20  # of the 77 in banking77: the first by number
+FIRST_SEED = 100
+COMPONENTS = (25, 50, 100, 200)
 # BERTopic 0.17's own: bertopic/_bertopic.py
 N_NEIGHBORS, N_DIMENSIONS, SMALLEST_CLUSTER = 15, 5, 10
 TOPICS = ("as it is", "with pairs")
@@ -57,10 +65,9 @@ def run_cell(
     *, data: str, clicks: int, method: str, seed: int, by_network: bool = False
 ) -> dict[str, float]:
     """ARI of all rows."""
-    X, y = load(data, by_network)
-    known = np.full(len(y), -1)
-    clicked = np.random.default_rng(seed).permutation(len(y))[:clicks]
-    known[clicked] = y[clicked]
+    seed += FIRST_SEED
+    X, y = load(data, seed, by_network)
+    known = click(y, clicks, seed)
     k = len(np.unique(y))
     if method == OURS:
         answers = Constraints.from_partial_labels(known)
@@ -73,6 +80,24 @@ def run_cell(
     return {"ARI": adjusted_rand_score(y, labels)}
 
 
+def run_directions(*, data: str, clicks: int, directions: int, seed: int) -> dict[str, float]:
+    """ARI of all texts."""
+    seed += FIRST_SEED
+    texts, y = texts_of(data, seed)
+    answers = Constraints.from_partial_labels(click(y, clicks, seed))
+    features = TextFeatures(n_components=directions)
+    model = GuidedClustering(len(np.unique(y)), features=features, random_state=seed)
+    return {"ARI": adjusted_rand_score(y, model.fit(texts, constraints=answers).labels_)}
+
+
+def click(y: np.ndarray, clicks: int, seed: int) -> np.ndarray:
+    """(n,) the classes of rows drawn at random, -1 elsewhere."""
+    known = np.full(len(y), -1)
+    clicked = np.random.default_rng(seed).permutation(len(y))[:clicks]
+    known[clicked] = y[clicked]
+    return known
+
+
 def run_embedded(**settings) -> dict[str, float]:
     """The same on what networks make of texts and images."""
     return run_cell(**settings, by_network=True)
@@ -80,7 +105,8 @@ def run_embedded(**settings) -> dict[str, float]:
 
 def run_topics(*, data: str, method: str, seed: int) -> dict[str, float]:
     """BERTopic with its own clusterer or ours inside; texts that it leaves out are one topic."""
-    X, y = load(data, False)
+    seed += FIRST_SEED
+    X, y = load(data, seed, False)
     k = len(np.unique(y))
     pairs = Constraints.from_labels(y, n_pairs=N_PAIRS, random_state=seed)
     if method == OURS:
@@ -104,7 +130,7 @@ def find_topics(data: str, X: np.ndarray, clusterer, seed: int) -> np.ndarray:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = BERTopic(embedding_model=None, umap_model=umap_of(seed), hdbscan_model=clusterer)
-        return np.array(model.fit_transform(texts_of(data), X)[0])
+        return np.array(model.fit_transform(texts_of(data, seed)[0], X)[0])
 
 
 def umap_of(seed: int):
@@ -135,31 +161,32 @@ def hdbscan(Z: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=1)
-def load(data: str, by_network: bool) -> tuple[np.ndarray, np.ndarray]:
+def load(data: str, seed: int, by_network: bool) -> tuple[np.ndarray, np.ndarray]:
     """The features of 1,000 rows, and their classes."""
-    rows, y = rows_of(data)
     if data in TEXTS:
-        features = TextFeatures("sentences" if by_network else "tfidf")
-        return features.fit_transform(texts_of(data)), y
+        texts, y = texts_of(data, seed)
+        return TextFeatures("sentences" if by_network else "tfidf").fit_transform(texts), y
+    rows, y = rows_of(data, seed)
     with tempfile.TemporaryDirectory() as folder:
         write_images(fetch(data).X[rows], Path(folder))
         images = ImageFeatures("network" if by_network else "histograms")
         return images.fit_transform(folder), y
 
 
-def rows_of(data: str) -> tuple[np.ndarray, np.ndarray]:
-    """Which 1,000 rows of a set are taken, and their classes."""
-    labels = np.unique(np.asarray(fetch(data).y), return_inverse=True)[1]
-    rows = np.random.default_rng(0).permutation(len(labels))
-    rows = rows[labels[rows] < N_INTENTS] if data == "banking77_text" else rows
+def texts_of(data: str, seed: int) -> tuple[list[str], np.ndarray]:
+    """1,000 texts, and their classes."""
+    rows, y = rows_of(data, seed)
+    texts = fetch(data_of({"data": data})).X
+    return [body(texts[i]) if data == TEXTS[0] else texts[i] for i in rows], y
+
+
+def rows_of(data: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which 1,000 rows of a set are drawn, and their classes."""
+    labels = np.asarray(fetch(data_of({"data": data})).y)
+    rows = np.random.default_rng(seed).permutation(len(labels))
+    rows = rows[np.isin(labels[rows], INTENTS[data])] if data in INTENTS else rows
     rows = rows[:N_ROWS]
     return rows, np.unique(labels[rows], return_inverse=True)[1]
-
-
-def texts_of(data: str) -> list[str]:
-    rows, _ = rows_of(data)
-    texts = fetch(data).X
-    return [body(texts[i]) if data == TEXTS[0] else texts[i] for i in rows]
 
 
 def body(post: str) -> str:
@@ -204,6 +231,11 @@ def conclude(records: list[Record]) -> list[str]:
     ]
 
 
+def sets_of(names: tuple[str, ...]) -> list[str]:
+    """The sets that are read, each once."""
+    return list(dict.fromkeys(data_of({"data": name}) for name in names))
+
+
 def _table(name: str, title: str, run, sets: tuple[str, ...]) -> Table:
     return Table(
         name,
@@ -212,7 +244,7 @@ def _table(name: str, title: str, run, sets: tuple[str, ...]) -> Table:
         run=run,
         rows=("data", "clicks"),
         columns="method",
-        data=lambda: sets,
+        data=lambda: sets_of(sets),
         conclude=conclude,
     )
 
@@ -238,6 +270,20 @@ TABLES = (
         rows=("data",),
         columns="method",
         measures=("ARI", "ARI of free rows", "pairs that hold", "topics", "left out"),
-        data=lambda: TEXTS,
+        data=lambda: sets_of(TEXTS),
+    ),
+    Table(
+        "directions",
+        "ARI of 1,000 texts by GuidedClustering, by the number of directions of their terms",
+        cells=lambda: [
+            {"data": data, "clicks": clicks, "directions": directions}
+            for data in TEXTS
+            for clicks in CLICKS
+            for directions in COMPONENTS
+        ],
+        run=run_directions,
+        rows=("data", "clicks"),
+        columns="directions",
+        data=lambda: sets_of(TEXTS),
     ),
 )

@@ -47,7 +47,7 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         A transformer maps texts to rows, sparse or dense; one that is fitted is used as it is, and
         another is fitted to the texts. A callable takes a list of str and returns an array
         (n, d).
-    n_components : int or None, default=100
+    n_components : int or None, default=50
         The most features. More keep finer differences and more noise; fewer keep broad topics.
         Few texts give fewer features. None keeps a dense encoder's features as they are.
     ngrams : {"auto", "words", "characters"}, default="auto"
@@ -96,7 +96,7 @@ class TextFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self,
         encoder="tfidf",
         *,
-        n_components=100,
+        n_components=50,
         ngrams="auto",
         max_terms=50_000,
         cache_folder=None,
