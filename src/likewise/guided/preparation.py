@@ -5,14 +5,14 @@
     robust       every feature with median 0, divided by its spread between the 10th and the 90th
                  percentile: a few extreme values do not set the scale
     unit         every row of length 1: distances are angles; standardized first if the rule says so
-    tfidf        logarithms of counts, rare words weighing more, in 100 directions, of length 1
+    tfidf        logarithms of counts, rare words weighing more, in 50 directions, of length 1
 
 The rule looks at X alone. Counts of words are taken as tf-idf, other sparse rows with length 1.
 Dense features are standardized when few of them hold most of the variance. The others that can make
 sense are tried on the answers: one of them is taken if it ranks the pairs, or decides the triples,
 better than the rule's does by 2.5 standard errors. Where rows have known groups, each row has one
 say: how well its distances tell its own group from the others; by 3.5 errors then.
-Sparse features become 100 directions first. Decision 35 has the measurements.
+Sparse features become 50 directions first. Decision 35 has the measurements.
 """
 
 from typing import NamedTuple
@@ -27,7 +27,7 @@ from likewise.kernels import sq_distances
 from likewise.maps import ChainedMap, LinearMap, Map, UnitLengthMap
 
 PREPARATIONS = ("auto", "none", "standardize", "robust", "unit", "tfidf")
-N_DIRECTIONS = 100  # of sparse features, and of words
+N_DIRECTIONS = 50  # of sparse features, and of words
 FEW_FEATURES = 10  # standardize when fewer features than this hold most of the variance,
 SMALL_SHARE = 0.25  # and in a smaller share of them,
 ALMOST_ONE = 1.1  # or when one feature holds nearly all of it
@@ -210,7 +210,7 @@ def spreads_of(X: np.ndarray) -> np.ndarray:
 
 
 def leading_directions(X, seed: int) -> np.ndarray | None:
-    """(d, 100) directions of many features; None where there are not as many."""
+    """(d, 50) directions of many features; None where there are not as many."""
     if min(X.shape) <= N_DIRECTIONS:
         return None
     return TruncatedSVD(N_DIRECTIONS, random_state=seed).fit(X).components_.T
