@@ -1,9 +1,10 @@
 """History and doubts, through the routes."""
 
+import numpy as np
 import pytest
 
 from likewise.studio import StudioSettings
-from tests.studio.conftest import answer, ask, enter, send
+from tests.studio.conftest import X, answer, ask, enter, send
 
 
 def history(browser, **query):
@@ -84,6 +85,9 @@ def test_a_disagreement_is_shown_and_settled_by_a_reviewer(disputed):
         ("bob", "apart"),
     }
     assert not found["settled"]
+    a, b = question["rows"]
+    apart = np.abs(X[a] - X[b]) / X.std(axis=0)
+    assert found["differs"][0] == ["width", "height"][apart.argmax()]
     assert [a["choice"] for a in found["answers"]] == ["together", "apart", "cant_tell"]
     assert doubts["agreement"] == [["ann", "bob", 0, 1]]
     assert {p["name"]: p["n_hasty"] for p in doubts["people"]} == {"ann": 1, "bob": 0}

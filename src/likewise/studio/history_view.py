@@ -198,6 +198,7 @@ def doubtful_json(
                 "by": event.annotator,
                 "rows": list(question.shown),
                 "cards": {str(row): gallery.card(row) for row in question.shown},
+                "differs": gallery.differing_columns(question.shown),
                 "given_row": row_chosen(question, event.choice),
                 "flipped_row": row_chosen(question, flipped),
                 "chance": float(chance),
@@ -223,6 +224,7 @@ def disagreements_json(events: Sequence[Event], gallery: RowGallery) -> list[dic
                 "rows": list(question.rows),
                 "groups": [list(group) for group in question.groups],
                 "cards": {str(row): gallery.card(row) for row in question.shown},
+                "differs": gallery.differing_columns(question.shown),
                 "votes": [
                     {
                         "by": vote.annotator,

@@ -189,6 +189,8 @@ def test_doubtful_answers_are_kept_or_flipped_by_one_key(learned, place):
     doubtful = person.page.locator(".doubtful")
     assert doubtful.count() >= 2  # one answer in ten was wrong
     person.press("k", "f")
+    first = [words.inner_text() for words in doubtful.nth(0).locator(".role").all()]
+    assert first[:2] == ["Asked about", "The answer"]
     decided = person.page.locator(".decided")
     decided.nth(1).wait_for()
     person.wait_saved()

@@ -63,7 +63,7 @@ export function doubtsScreen(studio) {
     );
   }
 
-  function cardsOf({ rows, cards, given_row: given, flipped_row: instead }) {
+  function cardsOf({ rows, cards, differs, given_row: given, flipped_row: instead }) {
     const isPlaced = typeof given === 'number' || typeof instead === 'number'; // beside a group
     const roles = isPlaced ? { [rows[0]]: 'Asked about', [given]: 'The answer', [instead]: 'Others say' } : {};
     const first = isPlaced ? [rows[0], given, instead] : [];
@@ -78,7 +78,7 @@ export function doubtsScreen(studio) {
               'div',
               { class: `card ${roles[card.row] ? 'meant' : ''}` },
               roles[card.row] && h('p', { class: 'role' }, roles[card.row]),
-              rowCard(studio, card, { beside: shown, isSmall: true, isNamed: true, size: 96 }),
+              rowCard(studio, card, { beside: shown, differs, isSmall: true, isNamed: true, size: 96 }),
             ),
           ),
         )

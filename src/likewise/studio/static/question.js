@@ -31,7 +31,7 @@ export function questionView(studio, question, choose) {
       'div',
       { class: 'asked' },
       heading,
-      question.why && !studio.start.study && h('p', { class: 'why' }, `Asked because: ${question.why}.`),
+      question.why && !studio.start.study && h('p', { class: 'why' }, `Asked because: ${question.why}${question.why.endsWith('?') ? '' : '.'}`),
     ),
     view.element,
     h('div', { class: 'answers', role: 'group', 'aria-label': 'Answers' }, view.buttons ?? [], buttons),
