@@ -109,8 +109,8 @@ def test_pairs_find_the_groups_and_never_ask_the_same_twice():
 
 def test_components_that_are_probably_one_group_are_compared_first():
     a, b, _ = FIRST
-    chains = [pair for rows in (a[:6], a[6:12], b[:6]) for pair in pairwise(rows)]
-    knowledge = know(chains, [(a[0], b[0])])
+    rings = [pair for rows in (a[:6], a[6:12], b[:6]) for pair in pairwise([*rows, rows[0]])]
+    knowledge = know(rings, [(a[0], b[0])])  # no answer alone joins anything
     question = choose_question(knowledge, ("pair",), np.random.default_rng(1))
     assert not question.is_random
     assert sorted(row in a[:6] for row in question.rows) == [False, True]

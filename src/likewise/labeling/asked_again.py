@@ -13,8 +13,10 @@ import numpy as np
 from likewise.labeling.decided_groups import pairs_that_hold
 from likewise.labeling.events import Event, counted, meaning
 from likewise.labeling.knowledge import Founder, join_components
-from likewise.labeling.questions import ANOTHER, CANT_TELL, KINDS, NEW, Question
+from likewise.labeling.questions import ANOTHER, APART, CANT_TELL, KINDS, NEW, TOGETHER, Question
 
+WHY_APART = "one answer alone keeps their groups apart"
+WHY_JOINED = "one answer alone joins their groups"
 REPEAT_AFTER = 10  # answers of the same person in between
 
 
@@ -165,6 +167,19 @@ def vote(said: Sequence[Any], *, prefers_new: bool) -> Any:
     if NEW in winners and len(winners) > 1:
         winners = [NEW] if prefers_new else [name for name in winners if name != NEW]
     return winners[0] if len(winners) == 1 else None
+
+
+def pairs_confirmed(events: Sequence[Event]) -> tuple[int, int]:
+    """How many pairs were about parts that one answer joins or keeps apart; how many disagreed."""
+    n_again = n_changed = 0
+    for event in events:
+        question = event.question
+        if question is None or question.kind != "pair" or event.choice not in (TOGETHER, APART):
+            continue
+        if question.is_repeat and question.why in (WHY_JOINED, WHY_APART):
+            n_again += 1
+            n_changed += event.choice == (APART if question.why == WHY_JOINED else TOGETHER)
+    return n_again, n_changed
 
 
 def consistency_of(answers: Sequence[Event]) -> float:

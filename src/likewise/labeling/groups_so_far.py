@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from likewise.constraints import Constraints
-from likewise.labeling.asked_again import asked_keys, settle_looks
+from likewise.labeling.asked_again import asked_keys, pairs_confirmed, settle_looks
 from likewise.labeling.decided_groups import pairs_that_hold
 from likewise.labeling.events import Event, counted
 from likewise.labeling.knowledge import Knowledge, learn_quickly
@@ -104,11 +104,12 @@ class GroupsSoFar:
             answers = answers + self.start.links(mind)
         asked = mind.keys_at(asked_keys(said))
         knowledge = learn_quickly(mind.Z, mind.S, answers, asked=asked, walks=mind.walks)
+        n_again, n_changed = pairs_confirmed(counted(said))
         self._knowledge = knowledge._replace(
             settled_rows=frozenset(mind.position[list(looks.settled)].tolist()),
             founders=tuple(founder.at(mind.position) for founder in looks.founders),
-            n_reviews=looks.n_again,
-            n_changed=looks.n_changed,
+            n_reviews=looks.n_again + n_again,
+            n_changed=looks.n_changed + n_changed,
         )
         return self._knowledge
 

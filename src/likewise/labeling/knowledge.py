@@ -29,6 +29,7 @@ from likewise.cluster import field_covariance, interpolate_groups
 from likewise.constraints import Constraints
 from likewise.kernels import leading_eigenpairs
 from likewise.labeling.distance_field import DistanceField
+from likewise.labeling.doubtful_joins import without_outvoted
 from likewise.numerics.threads import one_thread
 
 ALPHA = 0.98  # a step over the graph, as in GraphPropagation
@@ -99,6 +100,7 @@ class Knowledge(NamedTuple):
     memberships: np.ndarray  # (n, g), rows sum to 1; all alike where no walk comes; (n, 0) if g = 0
     asked: frozenset  # of tuples of rows that were asked about, see `Question.keys`
     walks: Walks  # between any rows; kept from answer to answer
+    pairs: Constraints  # that made the groups
     settled_rows: frozenset = frozenset()  # looked at often enough, whatever speaks against it
     founders: tuple[Founder, ...] = ()  # rows that were said to begin a new group
     n_reviews: int = 0  # looks at a row that was looked at before
@@ -124,9 +126,11 @@ def learn_quickly(
     row that a counted pair refers to is known, if only as a group of one.
     """
     walks = Walks(S, Z) if walks is None else walks
-    groups, apart = join_components(constraints)
+    pairs = without_outvoted(constraints, walks.between)
+    groups, apart = join_components(pairs)
     memberships = spread_groups_known(walks, groups, len(apart))
-    return Knowledge(Z, S, groups, apart, len(apart), memberships, frozenset(asked), walks)
+    asked = frozenset(asked)
+    return Knowledge(Z, S, groups, apart, len(apart), memberships, asked, walks, pairs)
 
 
 @one_thread()

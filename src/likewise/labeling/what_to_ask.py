@@ -25,6 +25,8 @@ from dataclasses import replace
 import numpy as np
 
 from likewise.guided import sharpen
+from likewise.labeling.asked_again import WHY_APART, WHY_JOINED
+from likewise.labeling.doubtful_joins import find_joins
 from likewise.labeling.knowledge import NOISE, Knowledge
 from likewise.labeling.questions import Question
 from likewise.labeling.settled_groups import (
@@ -33,6 +35,7 @@ from likewise.labeling.settled_groups import (
     chance_of_new,
     fit_sharpness,
     leave_one_out,
+    relate_components,
     settle_groups,
 )
 from likewise.numerics.threads import one_thread
@@ -42,6 +45,7 @@ LEAST_DOUBT = 0.3  # of a row that nothing speaks against; lower ones overlook g
 MOST_SHOWN = 8  # groups on a screen
 MOST_ROWS = 3  # of a group on a screen, the one that stands for it first
 LEAST_WRONG = 0.3  # chance that makes an answer worth asking for again
+LEAST_WRONG_JOIN = 0.03  # the same of "together" where it joins two groups
 LEAST_WRONG_NEW = 0.03  # the same of "a new group": later rows would join it
 MOST_LOOKS = 3  # at a row that began a group
 PRIOR_ERRORS = 0.05  # share of answers that are wrong, before any was asked for again,
@@ -76,10 +80,16 @@ def choose_question(
         if doubtful is not None:
             again = ask_about(doubtful, knowledge, settled, kinds)
             return replace(again, is_repeat=True, why=WHY_AGAIN)
-    if "group" not in kinds and not (is_random and len(rows)):
-        pair = open_pair(knowledge, settled)
+    if "group" not in kinds:
+        pair = doubtful_pair(knowledge)
         if pair is not None:
-            return Question("pair", pair, why=WHY_OPEN)
+            return Question("pair", pair, is_repeat=True, why=WHY_JOINED)
+    if "group" not in kinds and not (is_random and len(rows)):
+        pair = open_pair(knowledge)
+        if pair is not None:
+            is_again = told_apart(knowledge, pair)
+            why = WHY_APART if is_again else WHY_OPEN
+            return Question("pair", pair, is_repeat=is_again, why=why)
     if not len(rows):
         return None
     if is_random:
@@ -140,9 +150,33 @@ def doubtful_row(knowledge: Knowledge) -> int | None:
     return int(known[np.argmax(wrong)]) if wrong.max() >= LEAST_WRONG else None
 
 
-def open_pair(knowledge: Knowledge, settled: Settled) -> tuple[int, int] | None:
+def doubtful_pair(knowledge: Knowledge) -> tuple[int, int] | None:
+    """Rows of two parts that one answer alone joins, if it may well be wrong; not compared yet."""
+    error_rate = error_rate_of(knowledge)
+    doubts = [
+        (join.wrong(error_rate), join)
+        for join in find_joins(knowledge.pairs, knowledge.walks.between)
+        if min(len(join.part), len(join.others)) > 1
+    ]
+    for wrong, join in sorted(doubts, key=lambda doubt: (-doubt[0], doubt[1].position)):
+        if wrong < LEAST_WRONG_JOIN:
+            return None
+        pair = nearest_of(knowledge, join.part, join.others)
+        if pair is not None:
+            return pair
+    return None
+
+
+def told_apart(knowledge: Knowledge, pair: tuple[int, int]) -> bool:
+    """Whether the groups of two known rows were said to be different."""
+    a, b = knowledge.groups[list(pair)]
+    return bool(knowledge.apart[a, b])
+
+
+def open_pair(knowledge: Knowledge) -> tuple[int, int] | None:
     """The known rows to compare next: of the two components likeliest to be one group."""
-    chances = np.triu(settled.one_group, 1)
+    one_group, _ = relate_components(knowledge, error_rate_of(knowledge))
+    chances = np.triu(one_group, 1)
     for at in np.argsort(-chances, axis=None, kind="stable"):
         a, b = np.unravel_index(at, chances.shape)
         if chances[a, b] < LEAST_CHANCE:
@@ -155,7 +189,13 @@ def open_pair(knowledge: Knowledge, settled: Settled) -> tuple[int, int] | None:
 
 def nearest_pair(knowledge: Knowledge, a: int, b: int) -> tuple[int, int] | None:
     """The rows of two components with the most walks between them that were not compared yet."""
-    rows, others = (np.flatnonzero(knowledge.groups == group) for group in (a, b))
+    return nearest_of(knowledge, *(np.flatnonzero(knowledge.groups == group) for group in (a, b)))
+
+
+def nearest_of(
+    knowledge: Knowledge, rows: np.ndarray, others: np.ndarray
+) -> tuple[int, int] | None:
+    """The same of any known rows."""
     walks = knowledge.walks.between(rows, others)
     for at in np.argsort(-walks, axis=None, kind="stable"):
         i, j = np.unravel_index(at, walks.shape)
