@@ -1,5 +1,7 @@
 """Clusters from pairs over joined graphs: by hand, laws, and what noise may do."""
 
+from functools import partial
+
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
@@ -16,10 +18,12 @@ from likewise.guided.pair_graphs import (
     chances,
     choose_step,
     doubt_answers,
-    fit_sharpness_and_errors,
+    fit_power_and_errors,
     join_graphs,
     last_steps,
     memberships_of,
+    to_power,
+    unseen_credits,
 )
 
 
@@ -53,9 +57,25 @@ def test_wrong_answers_do_not_make_memberships_flat():
     """Four of five pairs are as sure memberships say; the fifth is a wrong answer, not a doubt."""
     first = np.tile([[0.999, 0.001]], (200, 1))
     sign = np.where(np.arange(200) % 5 == 0, -1, 1)
-    sharpness, rate = fit_sharpness_and_errors(first, first, sign)
+    sharpness, rate = fit_power_and_errors(partial(chances, first, first, sign))
     assert sharpness > 0.4  # without a rate of errors .25 fits best
     assert rate >= 0.1
+
+
+def test_odds_to_a_power_by_hand():
+    assert_allclose(to_power(np.array([0.8, 0.5, 0.2]), 2.0), [16 / 17, 0.5, 1 / 17])
+
+
+def test_what_one_way_alone_contradicts_is_not_doubted():
+    """The clusters of the average are sure and wrong about 10 of 60; the ways differ there."""
+    pairs, contradicted = some_pairs(60), np.arange(60) < 10
+    first = np.where(contradicted[:, None], [[0.01, 0.99]], [[0.99, 0.01]])
+    second = np.tile([[0.99, 0.01]], (60, 1))
+    for by_ways, n_doubted in ((0.4, 0), (0.02, 10)):
+        right = np.where(contradicted, by_ways, 0.95)
+        trials = PairTrials(first, second, np.ones((3, 60)), right, np.full(60, np.nan))
+        credits, _, rate = unseen_credits(trials, pairs)
+        assert np.count_nonzero(doubt_answers(credits, rate) > 0.5) == n_doubted
 
 
 def test_answers_hold_unless_held_out_ones_say_otherwise():
@@ -74,8 +94,11 @@ def test_no_answer_is_doubted_where_holding_helps_or_where_contradictions_are_ex
     assert are_trusted(trials_of(hits, unsure), pairs, 0.2)  # as many as expected: hard data
     assert not are_trusted(trials_of(hits, sure), pairs, 0.2)  # 12 of 40 where 1 is expected
     assert not are_trusted(trials_of(hits, unsure), pairs, 0.3)  # nor are data as hard as that
-    hits[FREE, :20] = 0  # holding helps
+    hits[FREE, :4] = 0  # holding helps by two standard errors
     assert are_trusted(trials_of(hits, sure), pairs, 0.2)
+    assert not are_trusted(trials_of(hits, sure), pairs, 0.3)
+    hits[FREE, :20] = 0  # by more
+    assert are_trusted(trials_of(hits, sure), pairs, 0.3)
     hits[FREE], hits[HELD, :20] = 1, 0  # holding hurts
     assert not are_trusted(trials_of(hits, sure), pairs, 0.2)
 

@@ -14,6 +14,7 @@ out are made anyway, and averages over them depend less on any one answer.
 Reference: strehl2002 for clusters of memberships side by side, breiman1996 for averages over fits.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ from likewise.guided.pair_graphs import (
     PairTrials,
     chances,
     find_centers,
-    fit_sharpness_and_errors,
+    fit_power_and_errors,
     join_graphs,
     kernel_learner,
     last_steps,
@@ -129,9 +130,8 @@ def weigh_ways(trials: WayTrials, answers: Constraints, splits: list[Split]) -> 
         rows = [fold[way][pairs] for fold, (pairs, _) in zip(trials.folds, held_out)]  # (m, 2, k)
         first, second = np.moveaxis(np.concatenate(rows), 1, 0)
         is_heard = weights > 0
-        sharpness[way], rate = fit_sharpness_and_errors(
-            first[is_heard], second[is_heard], sign[is_heard]
-        )
+        heard = (first[is_heard], second[is_heard], sign[is_heard])
+        sharpness[way], rate = fit_power_and_errors(partial(chances, *heard))
         right = chances(first, second, sign, sharpness[way])
         likelihood = np.maximum((1 - rate) * right + rate * (1 - right), LEAST)
         log_likelihoods[way] = weights @ np.log(likelihood)

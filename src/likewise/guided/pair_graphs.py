@@ -10,14 +10,16 @@ of k-means in each space and in the features (pair_consensus.py).
 
 The last step: answers that are consistent hold, and only rows that they refer to are moved for it,
 unless held-out answers prefer a price on violated pairs, or clusters that pairs do not move. An
-answer is doubtful if it is violated and rather wrong than right: by the clusters learned without
-it, at the rate of errors that all answers together suggest. None is where held-out answers are
-predicted clearly better when the others hold, or where memberships expect as many contradictions:
-the data are hard then, and the people careful. Where one in five or more is wrong, clusters are not
-moved by what is left of them. Decisions 32, 68 and 70 have the figures.
+answer is doubtful if it is violated and rather wrong than right: by all ways to cluster, learned
+without it, as one, at the rate of errors that all answers together suggest. None is where held-out
+answers are predicted clearly better when the others hold, or where memberships expect as many
+contradictions: the data are hard then, and the people careful. Where one in five or more is wrong,
+clusters are not moved by what is left of them. Decisions 32, 68 and 70 have the figures.
 """
 
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -44,14 +46,17 @@ SHARE = 0.95  # of a start's spectrum
 N_LANDMARKS = 1000
 PRICE = 0.5  # of a violated pair, in half mean squared distances
 LEAST = 1e-3  # chance of an answer: one alone must not decide how sharp memberships are
-ERROR_RATE, ERROR_WEIGHT = 0.05, 20.0  # of people before any answer, and its weight in answers
+ERROR_RATE, ERROR_WEIGHT = 0.05, 20.0  # of people before any answer, and its weight in answers,
+WAYS_WEIGHT = 10.0  # and where ways are averaged: unsure of more, they find fewer answers wrong
 ERROR_RATES = (0.05, 0.1, 0.15, 0.2, 0.3)  # that are tried
 STEPS = HELD, PRICED, FREE = 0, 1, 2  # the last step: pairs hold, have a price, or move nothing
 STEP_ERRORS = 1.8  # by which a later one must be ahead of the first: four answers, none behind
-SURE_ERRORS = 1.5  # by which answers that hold must make better clusters, so that none is wrong
+SURE_ERRORS = 1.5  # by which answers that hold must make better clusters, so that none is wrong,
+SURER_ERRORS = 2.5  # and where they suggest that many are
 OFTEN = 0.22  # share of answers that are contradicted: few people are wrong more often,
 CARELESS = 2.5  # unless so many times as often as uncertain memberships expect
 MANY_WRONG = 0.2  # rate of errors from which on doubted answers no longer move clusters
+PULL, WAYS_PULL = 0.02, 0.15  # of powers towards 1, nats per answer; an average needs less power
 
 
 class PairTrials(NamedTuple):
@@ -120,13 +125,15 @@ def are_trusted(trials: PairTrials, answers: Constraints, error_rate: float) -> 
     being uncertain, the data are hard rather than the people careless; but not beyond the rates
     that held-out answers about hard data suggest.
     """
-    if error_rate > MANY_WRONG:
-        return False
     hits, weights = judged_hits(trials.hits, answers)
     if len(weights) == 0:
         return False
-    if beats(hits[HELD], hits[FREE], weights, n_errors=SURE_ERRORS):
+    are_many_wrong = error_rate > MANY_WRONG
+    n_errors = SURER_ERRORS if are_many_wrong else SURE_ERRORS
+    if beats(hits[HELD], hits[FREE], weights, n_errors=n_errors):
         return True
+    if are_many_wrong:
+        return False
     is_judged = ~np.isnan(trials.right) & (answers.weights > 0)
     right, weights = trials.right[is_judged], answers.weights[is_judged]
     contradicted = np.average(right < 0.5, weights=weights)
@@ -146,23 +153,25 @@ def chances(first: np.ndarray, second: np.ndarray, sign: np.ndarray, sharpness: 
     return np.where(sign > 0, together, 1 - together)
 
 
-def fit_sharpness_and_errors(
-    first: np.ndarray, second: np.ndarray, sign: np.ndarray
+def fit_power_and_errors(
+    chances_at: Callable[[float], np.ndarray], *, pull: float = PULL, weight: float = ERROR_WEIGHT
 ) -> tuple[float, float]:
-    """The power of memberships, and the rate of wrong answers, that make held-out pairs likeliest.
+    """The power, and the rate of wrong answers, that make held-out pairs likeliest.
 
     Both at once: wrong answers would otherwise make all memberships look uncertain. The rate is
-    drawn towards one in twenty as by 20 answers, the power a little towards 1.
+    drawn towards one in twenty as by so many answers, the power towards 1. `chances_at(power)`
+    gives the chance (m,) of each pair.
     """
-
-    def loss(log_sharpness, rate):
-        right = chances(first, second, sign, np.exp(log_sharpness))
-        likelihood = np.maximum((1 - rate) * right + rate * (1 - right), LEAST)
-        prior = (ERROR_WEIGHT - 1) * np.log(1 - rate) / max(len(sign), 1)
-        return -np.log(likelihood).mean() - prior + 0.02 * log_sharpness**2
-
-    if len(sign) == 0:
+    n_pairs = len(chances_at(1.0))
+    if n_pairs == 0:
         return 1.0, ERROR_RATE
+
+    def loss(log_power, rate):
+        right = chances_at(np.exp(log_power))
+        likelihood = np.maximum((1 - rate) * right + rate * (1 - right), LEAST)
+        prior = (weight - 1) * np.log(1 - rate) / n_pairs
+        return -np.log(likelihood).mean() - prior + pull * log_power**2
+
     found = [
         (minimize_scalar(loss, bounds=(-1.5, 3.0), args=(rate,), method="bounded"), rate)
         for rate in ERROR_RATES
@@ -172,17 +181,30 @@ def fit_sharpness_and_errors(
 
 
 def unseen_credits(trials: PairTrials, answers: Constraints) -> tuple[np.ndarray, float, float]:
-    """Chance (n_answers,) of every answer by what was learned without it, sharpness, error rate."""
+    """Chance (n_answers,) of every answer by what was learned without it, sharpness, error rate.
+
+    The chance is that of the ways on average: one that puts two classes together would alone
+    contradict right answers, and be sure of it.
+    """
     credits = trials.of_triples.copy()
     at = answers.positions("must_link", "cannot_link")
     _, sign = answers.signed_pairs()
     is_judged = ~np.isnan(trials.first[at, 0])
     credits[at] = np.nan
     at, sign = at[is_judged], sign[is_judged]
-    first, second = trials.first[at], trials.second[at]
-    sharpness, rate = fit_sharpness_and_errors(first, second, sign)
-    credits[at] = chances(first, second, sign, sharpness)
+    first, second, right = trials.first[at], trials.second[at], trials.right[at]
+    sharpness, _ = fit_power_and_errors(partial(chances, first, second, sign))
+    to_right = partial(to_power, right)
+    power, rate = fit_power_and_errors(to_right, pull=WAYS_PULL, weight=WAYS_WEIGHT)
+    credits[at] = to_right(power)
     return credits, sharpness, rate
+
+
+def to_power(chances: np.ndarray, power: float) -> np.ndarray:
+    """Chances (m,) with their odds to a power."""
+    right = np.clip(chances, LEAST, 1 - LEAST) ** power
+    wrong = np.clip(1 - chances, LEAST, 1 - LEAST) ** power
+    return right / (right + wrong)
 
 
 def doubt_answers(credits: np.ndarray, rate: float) -> np.ndarray:
