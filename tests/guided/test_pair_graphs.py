@@ -78,6 +78,17 @@ def test_what_one_way_alone_contradicts_is_not_doubted():
         assert np.count_nonzero(doubt_answers(credits, rate) > 0.5) == n_doubted
 
 
+def test_many_answers_are_wrong_where_far_more_are_contradicted_than_expected():
+    """Of 20 answers 6 are contradicted; memberships expect 6, or 1."""
+    flat, contradicted = np.tile([[0.5, 0.5]], (20, 1)), np.arange(20) < 6
+    for margin, least in ((0.2, 0.0), (0.45, 0.2)):
+        right = np.where(contradicted, 0.5 - margin, 0.5 + margin)
+        trials = PairTrials(flat, flat, np.ones((3, 20)), right, np.full(20, np.nan))
+        rate = unseen_credits(trials, some_pairs(20))[2]
+        assert rate >= least
+        assert least or rate < 0.2
+
+
 def test_answers_hold_unless_held_out_ones_say_otherwise():
     hits = np.ones((3, 40))
     assert choose_step(trials_of(hits), some_pairs(40), 0.05, False) == HELD

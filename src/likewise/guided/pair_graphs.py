@@ -54,7 +54,7 @@ STEP_ERRORS = 1.8  # by which a later one must be ahead of the first: four answe
 SURE_ERRORS = 1.5  # by which answers that hold must make better clusters, so that none is wrong,
 SURER_ERRORS = 2.5  # and where they suggest that many are
 OFTEN = 0.22  # share of answers that are contradicted: few people are wrong more often,
-CARELESS = 2.5  # unless so many times as often as uncertain memberships expect
+CARELESS = 2.0  # unless so many times as often as uncertain memberships expect
 MANY_WRONG = 0.2  # rate of errors from which on doubted answers no longer move clusters
 PULL, WAYS_PULL = 0.02, 0.15  # of powers towards 1, nats per answer; an average needs less power
 
@@ -134,11 +134,19 @@ def are_trusted(trials: PairTrials, answers: Constraints, error_rate: float) -> 
         return True
     if are_many_wrong:
         return False
+    contradicted, expected = shares_contradicted(trials, answers)
+    return OFTEN < contradicted <= CARELESS * expected
+
+
+def shares_contradicted(trials: PairTrials, answers: Constraints) -> tuple[float, float]:
+    """The share of held-out answers that the ways contradict, and what they expect it to be."""
     is_judged = ~np.isnan(trials.right) & (answers.weights > 0)
+    if not is_judged.any():
+        return 0.0, 0.0
     right, weights = trials.right[is_judged], answers.weights[is_judged]
     contradicted = np.average(right < 0.5, weights=weights)
     expected = np.average(np.minimum(right, 1 - right), weights=weights)
-    return bool(OFTEN < contradicted <= CARELESS * expected)
+    return float(contradicted), float(expected)
 
 
 def judged_hits(hits: np.ndarray, answers: Constraints) -> tuple[np.ndarray, np.ndarray]:
@@ -184,7 +192,8 @@ def unseen_credits(trials: PairTrials, answers: Constraints) -> tuple[np.ndarray
     """Chance (n_answers,) of every answer by what was learned without it, sharpness, error rate.
 
     The chance is that of the ways on average: one that puts two classes together would alone
-    contradict right answers, and be sure of it.
+    contradict right answers, and be sure of it. Where they contradict far more answers than they
+    expect to, many are wrong, whatever fits few answers best.
     """
     credits = trials.of_triples.copy()
     at = answers.positions("must_link", "cannot_link")
@@ -197,6 +206,9 @@ def unseen_credits(trials: PairTrials, answers: Constraints) -> tuple[np.ndarray
     to_right = partial(to_power, right)
     power, rate = fit_power_and_errors(to_right, pull=WAYS_PULL, weight=WAYS_WEIGHT)
     credits[at] = to_right(power)
+    contradicted, expected = shares_contradicted(trials, answers)
+    if contradicted > max(OFTEN, CARELESS * expected):
+        rate = max(rate, MANY_WRONG)
     return credits, sharpness, rate
 
 
