@@ -365,6 +365,7 @@ TABLES = (
         measures=("ARI", FREE, "CPU seconds"),
         data=names,
         compare=compare_pairs,
+        first_seed=FIRST_SEED,
     ),
     Table(
         "flipped",
@@ -377,6 +378,7 @@ TABLES = (
         columns="method",
         data=lambda: at_hand(FLIPPED_SETS),
         conclude=conclude_flipped,
+        first_seed=FIRST_SEED,
     ),
     Table(
         "rounds",
@@ -388,6 +390,7 @@ TABLES = (
         measures=("rounds", "falls", "first", "last"),
         data=lambda: at_hand(ROUND_SETS),
         conclude=conclude_rounds,
+        first_seed=FIRST_SEED,
     ),
     Table(
         "calibration",
@@ -399,6 +402,7 @@ TABLES = (
         measures=("error", "sure", "right"),
         data=names,
         conclude=conclude_calibration,
+        first_seed=FIRST_SEED,
     ),
     Table(
         "pccc",
@@ -415,5 +419,6 @@ TABLES = (
         measures=("ARI", "answers that hold"),
         data=lambda: at_hand(dict.fromkeys(data for data, _ in PCCC)),
         published=published_pccc,
+        first_seed=FIRST_SEED,
     ),
 )

@@ -70,6 +70,7 @@ class Table:
     draw: Callable[[list[Record], Path], None] | None = None  # writes an SVG
     conclude: Callable[[list[Record]], list[str]] | None = None  # sentences to stand above it
     compare: Callable[[list[Record]], PublishedTable] | None = None  # a table that sums it up
+    first_seed: int = 0  # that the first run draws by
 
 
 class Summary(NamedTuple):
@@ -240,18 +241,19 @@ def sum_up(
         ("title", table.title),
         *(("verdict", sentence) for sentence in sentences),
         *([("why", table.why)] if table.why else []),
-        ("runs", count_runs(records)),
+        ("runs", count_runs(records, table.first_seed)),
         *(("made with", origin) for origin in dict.fromkeys(origins)),
         ("across", table.columns),
     ]
     return PublishedTable([*settings, *RESULTS], rows, notes)
 
 
-def count_runs(records: list[Record]) -> str:
+def count_runs(records: list[Record], first_seed: int = 0) -> str:
     """How many runs, with which seeds, and how many of them did not converge."""
-    seeds = sorted({int(record["seed"]) for record in records})
+    seeds = sorted({int(record["seed"]) + first_seed for record in records})
     unsettled = sum(int(record["unsettled"]) for record in records)
-    text = f"{len(records)} runs, seed" + (f"s 0 to {seeds[-1]}" if len(seeds) > 1 else " 0")
+    seeds_text = f"s {first_seed} to {seeds[-1]}" if len(seeds) > 1 else f" {first_seed}"
+    text = f"{len(records)} runs, seed{seeds_text}"
     return text + (f", {unsettled} of them stopped before they had settled" if unsettled else "")
 
 

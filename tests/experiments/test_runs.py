@@ -146,6 +146,14 @@ def test_the_header_names_versions_data_seeds_and_what_did_not_settle(tmp_path):
     assert f"iris {runs.fetch('iris').checksum()[:16]}" in text
 
 
+def test_runs_are_counted_by_the_seeds_they_draw_by(tmp_path):
+    path = tmp_path / "made.csv"
+    for n_runs, seeds in ((1, "seed 100"), (2, "seeds 100 to 101")):
+        table = make_table(score, first_seed=100)
+        made = sum_up(table, path, run_table(table, path, n_runs=n_runs))
+        assert made.note("runs") == [f"{4 * n_runs} runs, {seeds}"]
+
+
 def test_other_columns_on_disk_are_refused(tmp_path):
     path = tmp_path / "made.csv"
     run_table(make_table(score), path, n_runs=1)
