@@ -15,6 +15,7 @@ from likewise.guided.pair_consensus import (
     extend_folds,
     find_ways,
     judge_answers,
+    judge_others,
     place_side_by_side,
     share_clusters,
     try_ways,
@@ -136,3 +137,23 @@ def test_the_report_names_the_way_that_counts_most():
     assert report.chosen >= 0
     assert report.trial_names[report.chosen] in report.why
     assert "averaged" in report.why
+
+
+def test_answers_that_were_not_drawn_are_judged_by_all_folds_by_hand():
+    """Two folds, of one way each: the pair is together with .9 and with .5."""
+    sure, flat = np.array([[[0.9, 0.1], [1.0, 0.0]]]), np.full((1, 2, 2), 0.5)
+    answers = Constraints(2, must_link=[(0, 1)])
+    assert_allclose(judge_others([sure, flat], weighed([1.0]), answers, 1.0), [0.7])
+    apart = Constraints(2, cannot_link=[(0, 1)])
+    assert_allclose(judge_others([sure, flat], weighed([1.0]), apart, 2.0), [0.09 / 0.58])
+
+
+def test_wrong_answers_are_found_among_those_that_were_not_drawn(monkeypatch):
+    X, y, _ = two_halves(80)
+    answers = Constraints.from_labels(y, n_must_link=40, n_cannot_link=40, random_state=0)
+    wrong = Constraints(80, must_link=[(0, 79), (5, 60)], cannot_link=[(1, 2), (70, 71)])
+    monkeypatch.setattr("likewise.guided.outcome.TRIAL_ANSWERS", 40)
+    given = answers + wrong
+    model = GuidedClustering(2, random_state=0).fit(X, constraints=given)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    assert {given.points_of(i) for i in model.doubtful_} == {(0, 79), (5, 60), (1, 2), (70, 71)}

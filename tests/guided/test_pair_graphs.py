@@ -74,8 +74,9 @@ def test_what_one_way_alone_contradicts_is_not_doubted():
     for by_ways, n_doubted in ((0.4, 0), (0.02, 10)):
         right = np.where(contradicted, by_ways, 0.95)
         trials = PairTrials(first, second, np.ones((3, 60)), right, np.full(60, np.nan))
-        credits, _, rate = unseen_credits(trials, pairs)
-        assert np.count_nonzero(doubt_answers(credits, rate) > 0.5) == n_doubted
+        unseen = unseen_credits(trials, pairs)
+        wrong = doubt_answers(unseen.credits, unseen.error_rate)
+        assert np.count_nonzero(wrong > 0.5) == n_doubted
 
 
 def test_many_answers_are_wrong_where_far_more_are_contradicted_than_expected():
@@ -84,7 +85,7 @@ def test_many_answers_are_wrong_where_far_more_are_contradicted_than_expected():
     for margin, least in ((0.2, 0.0), (0.45, 0.2)):
         right = np.where(contradicted, 0.5 - margin, 0.5 + margin)
         trials = PairTrials(flat, flat, np.ones((3, 20)), right, np.full(20, np.nan))
-        rate = unseen_credits(trials, some_pairs(20))[2]
+        rate = unseen_credits(trials, some_pairs(20)).error_rate
         assert rate >= least
         assert least or rate < 0.2
 

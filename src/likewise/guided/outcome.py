@@ -30,6 +30,7 @@ from likewise.guided.pair_consensus import (
     extend_folds,
     find_ways,
     judge_answers,
+    judge_others,
     place_side_by_side,
     share_clusters,
     try_ways,
@@ -229,13 +230,15 @@ def join_pairs(
     weighed = weigh_ways(way_trials, trial, splits)
     trials = judge_answers(way_trials, weighed, trial, splits, k, seed)
     credits = np.full(answers.n_answers, np.nan)
-    credits[judged], sharpness, error_rate = unseen_credits(trials, trial)
+    credits[judged], power, sharpness, error_rate = unseen_credits(trials, trial)
 
     rows = sample_rows(len(X), GRAPH_ROWS, np.union1d(answers.touched_rows(), trial_rows), seed)
     heard = answers.restrict(rows)
     plain = share_clusters(X[rows], k, n_init, seed)
     ways = find_ways(X[rows], Z[rows], heard, k, plain=plain, n_init=n_init, seed=seed)
     folds = extend_folds(way_trials, Z[rows], np.searchsorted(rows, trial_rows))
+    others = np.setdiff1d(every, judged)
+    credits[others] = judge_others(folds, weighed, heard.subset(others), power)
     shares = [1.0, *(len(trial_rows) / len(rows) for _ in folds)]
     C = place_side_by_side([ways, *folds], shares, weighed)
     centers = find_centers(C, k, n_init, seed)

@@ -34,6 +34,7 @@ from likewise.guided.pair_graphs import (
     kernel_learner,
     last_steps,
     share_rows,
+    to_power,
 )
 from likewise.guided.spaces import AS_THEY_ARE, learn_space
 from likewise.kernels import interpolation_weights
@@ -179,11 +180,32 @@ def judge_answers(
         pairs, sign = split.held_out.signed_pairs()
         at = split.held_out_at[split.held_out.positions("must_link", "cannot_link")]
         first[at], second[at] = shares[pairs[:, 0]], shares[pairs[:, 1]]
-        by_way = [chances(one[pairs[:, 0]], one[pairs[:, 1]], sign, 1.0) for one in ways]
-        right[at] = weighed.weights @ np.array(by_way)
+        right[at] = average_chances(ways, weighed, pairs, sign)
         for step, labels in enumerate(last_steps(C, split.fit_part, centers)):
             hits[step, at] = (labels[pairs[:, 0]] == labels[pairs[:, 1]]) == (sign > 0)
     return PairTrials(first, second, hits, right, trials.of_triples)
+
+
+def average_chances(
+    ways: np.ndarray, weighed: Weighed, pairs: np.ndarray, sign: np.ndarray
+) -> np.ndarray:
+    """Chance (m,) of each pair by memberships (n_ways, n, k) as uncertain as they come."""
+    by_way = [chances(one[pairs[:, 0]], one[pairs[:, 1]], sign, 1.0) for one in ways]
+    return weighed.weights @ np.array(by_way)
+
+
+def judge_others(
+    folds: list[np.ndarray], weighed: Weighed, answers: Constraints, power: float
+) -> np.ndarray:
+    """Chance (n_answers,) of answers that no fold was learned from; nan for triples.
+
+    `folds` are memberships (n_ways, n, k) of the rows of these answers, without each fold.
+    """
+    credits = np.full(answers.n_answers, np.nan)
+    pairs, sign = answers.signed_pairs()
+    right = np.mean([average_chances(ways, weighed, pairs, sign) for ways in folds], axis=0)
+    credits[answers.positions("must_link", "cannot_link")] = to_power(right, power)
+    return credits
 
 
 def extend_folds(trials: WayTrials, Z: np.ndarray, trial_rows: np.ndarray) -> list[np.ndarray]:

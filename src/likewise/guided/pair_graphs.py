@@ -188,8 +188,17 @@ def fit_power_and_errors(
     return float(np.exp(best.x)), rate
 
 
-def unseen_credits(trials: PairTrials, answers: Constraints) -> tuple[np.ndarray, float, float]:
-    """Chance (n_answers,) of every answer by what was learned without it, sharpness, error rate.
+class Unseen(NamedTuple):
+    """What answers look like to clusters learned without them."""
+
+    credits: np.ndarray  # (n_answers,) the chance of each; nan: not judged
+    power: float  # of chances as uncertain as they come, for these credits
+    sharpness: float  # of memberships
+    error_rate: float
+
+
+def unseen_credits(trials: PairTrials, answers: Constraints) -> Unseen:
+    """The chance of every answer by what was learned without it, and the rate of wrong ones.
 
     The chance is that of the ways on average: one that puts two classes together would alone
     contradict right answers, and be sure of it. Where they contradict far more answers than they
@@ -209,7 +218,7 @@ def unseen_credits(trials: PairTrials, answers: Constraints) -> tuple[np.ndarray
     contradicted, expected = shares_contradicted(trials, answers)
     if contradicted > max(OFTEN, CARELESS * expected):
         rate = max(rate, MANY_WRONG)
-    return credits, sharpness, rate
+    return Unseen(credits, power, sharpness, rate)
 
 
 def to_power(chances: np.ndarray, power: float) -> np.ndarray:
