@@ -283,7 +283,8 @@ def sum_up_pairs(part: list[Record], measure: str, methods: list[str]) -> list[s
         seconds = summarize(part, ("method",), "CPU seconds")
         ratio = f"{seconds[('guided',)].mean / seconds[(BEFORE,)].mean:.2f}"
     hurt = hurt_sets(part, measure)
-    below = [", ".join(one for one, t in hurt.items() if t < -limit) or "none" for limit in (1, 2)]
+    none = "none" if hurt else "one run"  # has no standard error
+    below = [", ".join(one for one, t in hurt.items() if t < -limit) or none for limit in (1, 2)]
     sets = str(len({record["data"] for record in part}))
     return [sets, *(f"{found[(one,)].mean:.3f}" for one in methods), gain, ratio, *below]
 

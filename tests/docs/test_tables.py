@@ -70,7 +70,7 @@ def test_a_table_says_what_it_was_made_with_and_how_often_it_was_run(path):
     assert {len(row) for row in table.rows} == {len(table.fields)}
     if table.note("across"):
         assert table.note("title")
-        assert re.match(r"\d+ runs, seeds? 0", table.note("runs")[0])
+        assert re.match(r"\d+ runs, seeds? \d+", table.note("runs")[0])
         assert any("numpy" in text for text in table.note("made with"))
 
 
