@@ -74,6 +74,17 @@ def test_no_screen_is_wider_than_a_phone(learned):
     )
     assert len(heights) > 8
     assert min(heights) >= 44  # pixels, for a thumb
+    before = person.question()["id"]
+    person.page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    assert person.page.locator(".question-place").bounding_box()["y"] < 0
+    person.press("c")
+    person.wait_past(before)
+    person.question()
+    assert person.page.locator(".question-place").bounding_box()["y"] >= -1  # at its top
+    person.page.evaluate("location.hash = 'downloads'")
+    person.page.wait_for_selector(".files")
+    tab = person.page.locator(".tab[aria-current=page]").bounding_box()
+    assert tab["x"] + tab["width"] <= 391  # in sight
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -127,9 +127,9 @@ export function answeringScreen(studio) {
     if (studio.start.study) paintTrials();
     if (!view) return;
     if (hadFocus && !studio.isDialogOpen()) view.heading.focus({ preventScroll: true });
-    if (place.getBoundingClientRect().top < 0) place.scrollIntoView(); // an answer far down was tapped
     if (element.isConnected) studio.say(view.heading.textContent);
     if (stream.current.rows.join() !== paintedRows) {
+      if (place.getBoundingClientRect().top < 0) place.scrollIntoView(); // an answer far down was tapped
       paintedAt = performance.now();
       hiddenAt = isAway() ? paintedAt : null;
     }
