@@ -7,7 +7,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from likewise import Constraints, GuidedClustering
 from likewise.datasets import load_wine
-from likewise.guided.people import judge_people
+from likewise.guided.people import judge_people, outvoted_pairs
 
 
 @pytest.fixture(scope="module")
@@ -151,3 +151,43 @@ def test_camps_are_told(wine):
             answers += Constraints(len(y), **{kind: [(a, b)]}, annotators=[name])
     model = GuidedClustering(3, random_state=0).fit(X, constraints=answers)
     assert "camps by the questions they share: ann, bob | dan, eve" in model.report_.people
+
+
+def test_pairs_that_others_contradict_at_least_as_often_are_outvoted():
+    answers = Constraints(
+        8,
+        must_link=[(0, 1), (1, 0), (2, 3), (4, 5), (6, 7)],
+        cannot_link=[(0, 1), (3, 2), (5, 4)],
+        annotators=["ann", "bob", "ann", "ann", "ann", "eve", "eve", "mad"],
+    )
+    who_counts = answers.annotators != "mad"
+    outvoted = outvoted_pairs(answers, who_counts)
+    found = {(a.kind, a.points, a.annotator) for a, out in zip(answers.answers(), outvoted) if out}
+    assert found == {
+        ("cannot_link", (0, 1), "eve"),  # two against one
+        ("must_link", (2, 3), "ann"),  # one against one
+        ("cannot_link", (3, 2), "eve"),
+        ("cannot_link", (5, 4), "mad"),  # does not count
+    }
+
+
+def test_slips_that_contradict_others_do_not_join_groups(wine):
+    """Everybody puts 60 rows with one of three; a twentieth of them wrongly."""
+    X, y = wine
+    rng = np.random.default_rng(0)
+    shown = [int(np.flatnonzero(y == c)[0]) for c in range(3)]
+    rows = np.setdiff1d(np.arange(len(y)), shown)[::2]
+    answers = Constraints(len(y))
+    for name in ("ann", "bob", "eve"):
+        for row in rng.permutation(rows)[:60].tolist():
+            said = y[row] if rng.random() > 0.05 else rng.integers(3)
+            apart = [(row, shown[c]) for c in range(3) if c != said]
+            answers += Constraints(
+                len(y),
+                must_link=[(row, shown[said])],
+                cannot_link=apart,
+                annotators=[name] * 3,
+                screens=[f"{name} {row}"] * 3,
+            )
+    model = GuidedClustering(3, random_state=0).fit(X, constraints=answers)
+    assert adjusted_rand_score(y, model.labels_) > 0.85

@@ -5,7 +5,8 @@
 is learned by `ChoiceKernel(annotator_noise=True)` over the prepared rows, from pairs, triples and
 groups alike, each answer judged by what was learned without it. The answers of somebody who is
 about as good as guessing are set aside, all of them; of somebody who often slips, those that are
-more likely slips than meant. People who are as reliable as the best keep all their answers.
+more likely slips than meant. People who are as reliable as the best keep all their answers, but
+pairs that others contradict at least as often.
 
 Once there are clusters, somebody may turn out to see them differently: to join two of them, or to
 split one (`seen_differently`). Then these answers, and no others of theirs, are set aside, and the
@@ -59,7 +60,23 @@ def judge_people(X: np.ndarray, answers: Constraints, seed: int) -> People | Non
     is_slip = np.zeros(answers.n_answers, dtype=bool)
     is_slip[drawn[space.slips_]] = True
     is_kept = (share[who] >= LEAST_RELIABLE) & ~(is_slip & (share[who] < RELIABLE))
+    is_kept &= ~outvoted_pairs(answers, is_kept)
     return People(names, reliabilities, is_kept)
+
+
+def outvoted_pairs(answers: Constraints, counts: np.ndarray) -> np.ndarray:
+    """(n_answers,) pairs of which others say the opposite at least as often, by those that count.
+
+    One wrong must-link joins two groups for good, and a tie says nothing.
+    """
+    at = answers.positions("must_link", "cannot_link")
+    pairs, sign = answers.signed_pairs()
+    questions = np.unique(np.sort(pairs, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+    votes = np.bincount(questions, weights=sign * answers.weights[at] * counts[at])
+    is_asked_twice = np.bincount(questions)[questions] > 1
+    is_outvoted = np.zeros(answers.n_answers, dtype=bool)
+    is_outvoted[at] = is_asked_twice & (votes[questions] * sign <= 0)
+    return is_outvoted
 
 
 def set_views_aside(people: People, labels: np.ndarray, X, answers: Constraints) -> People:
