@@ -50,7 +50,7 @@ STALL_MEASURES = (
 )
 
 TIMED_ROWS, TIMED_PAIRS = (20, 40, 60, 80, 100, 150, 200), 100
-MOST_ROWS_OF_SDP = 100  # Clarabel takes a minute there and many beyond
+MOST_ROWS_OF_SDP = 100  # Clarabel takes 40 s there and minutes beyond
 GROUPS = ("rec.autos", "rec.sport.hockey", "sci.med", "sci.space")
 N_SUBJECTS, SUBJECT_LENGTH = 60, 40  # of each group, and letters of each
 
