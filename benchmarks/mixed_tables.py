@@ -1,6 +1,6 @@
 """One command on a table of mixed columns with many rows: CPU seconds, peak memory, score.
 
-    python -m benchmarks.mixed_tables [--rows N ...] [--smallest] [--folder FOLDER]
+    python -m benchmarks.mixed_tables [--rows N ...] [--smallest] [--folder FOLDER] [--publish]
 
 A Parquet file with an id, three numbers, a flag, three categories (4, 16 and 300 levels), a date
 and a short text, a twentieth of the cells missing, is clustered by `likewise cluster` in a process
@@ -9,16 +9,19 @@ of its own, with the classes of 60 rows as answers. Five classes, which no colum
 
 import argparse
 import json
-import platform
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from sklearn.metrics import adjusted_rand_score
+
+from benchmarks.printing import add_publish_option, print_rows, publish
+from benchmarks.summary import machine
 
 ROWS = (10_000, 100_000, 1_000_000)
 BLOCK = 50_000
@@ -99,14 +102,21 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=ROWS)
     parser.add_argument("--smallest", action="store_true")
     parser.add_argument("--folder", type=Path, default=None)
+    add_publish_option(parser)
     options = parser.parse_args()
-    print(f"Python {platform.python_version()}, {platform.machine()}\n")
-    print("| rows | CPU seconds | peak memory in MB | ARI |\n| --- | --- | --- | --- |")
+    sizes = [min(ROWS)] if options.smallest else options.rows
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        for n_rows in [min(ROWS)] if options.smallest else options.rows:
-            result = measure(Path(folder), n_rows)
-            cells = f"{result['CPU seconds']:.1f} | {result['peak memory in MB']:.0f}"
-            print(f"| {n_rows:,} | {cells} | {result['ARI']:.3f} |", flush=True)
+        table = print_rows(lines(Path(folder), sizes))
+    if options.publish:
+        publish("benchmarks", "mixed-tables", table, machine())
+
+
+def lines(folder: Path, sizes: Sequence[int]) -> Iterator[Sequence[str]]:
+    """The header, and then each size as it is measured."""
+    yield "rows", "CPU seconds", "peak memory in MB", "ARI"
+    for n_rows in sizes:
+        seconds, peak, score = measure(folder, n_rows).values()
+        yield f"{n_rows:,}", f"{seconds:.1f}", f"{peak:.0f}", f"{score:.3f}"
 
 
 if __name__ == "__main__":
