@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 
@@ -22,6 +23,7 @@ from likewise.guided.pair_graphs import (
     join_graphs,
     last_steps,
     memberships_of,
+    never_contradict,
     to_power,
     unseen_credits,
 )
@@ -190,3 +192,27 @@ def test_a_model_of_pairs_is_the_same_after_a_file(tmp_path):
     again = load_model(tmp_path / "m.likewise")
     assert_array_equal(again.predict(wine.X), model.predict(wine.X))
     assert_allclose(again.predict_proba(wine.X), model.predict_proba(wine.X))
+
+
+def test_answers_that_check_each_other_often_and_never_disagree_are_right_by_hand():
+    ring = [(i, (i + 1) % 30) for i in range(30)]  # 29 span it, one checks
+    chords = [(i, (i + 7) % 30) for i in range(10)]
+    apart = [(i, 30 + i % 2) for i in range(12)]  # 2 say it, 10 check; 30 and 31 are alone
+    enough = Constraints(40, must_link=ring + chords[:9], cannot_link=apart)
+    assert never_contradict(enough)
+    assert not never_contradict(Constraints(40, must_link=ring + chords[:8], cannot_link=apart))
+    one_wrong = Constraints(40, must_link=ring + chords, cannot_link=[*apart, (0, 15)])
+    assert not never_contradict(one_wrong)
+    again = Constraints(40, must_link=ring * 2, cannot_link=[])  # the same questions check nothing
+    assert not never_contradict(again)
+    assert not never_contradict(Constraints(40))
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.1, 0.3])
+def test_few_wrong_answers_among_many_contradict_the_others(noise):
+    y = np.arange(150) % 3
+    pairs = {"n_must_link": 200, "n_cannot_link": 200}
+    for seed in range(5):
+        assert never_contradict(Constraints.from_labels(y, **pairs, random_state=seed))
+        wrong = Constraints.from_labels(y, **pairs, noise=noise, random_state=seed)
+        assert not never_contradict(wrong)

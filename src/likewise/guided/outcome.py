@@ -38,6 +38,7 @@ from likewise.guided.pair_consensus import (
 )
 from likewise.guided.pair_graphs import (
     FREE,
+    HELD,
     are_trusted,
     choose_step,
     doubt_answers,
@@ -45,6 +46,7 @@ from likewise.guided.pair_graphs import (
     kernel_learner,
     last_steps,
     memberships_of,
+    never_contradict,
     unseen_credits,
 )
 from likewise.guided.spaces import AS_THEY_ARE, Choice, learn_space, start_coordinates
@@ -245,7 +247,8 @@ def join_pairs(
     steps = last_steps(C, heard, centers)
     wrong = np.nan_to_num(doubt_answers(credits, error_rate))
     is_violated = satisfied_answers(Z[rows], heard, steps[FREE]) == 0
-    is_trusted = are_trusted(trials, trial, error_rate)
+    all_hold = never_contradict(answers)
+    is_trusted = all_hold or are_trusted(trials, trial, error_rate)
     if is_trusted:
         is_violated[:] = False
     doubtful = np.flatnonzero(is_violated & (wrong > 0.5))
@@ -261,7 +264,8 @@ def join_pairs(
     top = int(np.argmax(weighed.weights))
     if WAYS[top] == AS_THEY_ARE.name:
         learner, Z, pulls = None, X, np.zeros(answers.n_answers)
-    labels = steps[choose_step(trials, trial, error_rate, is_trusted)].astype(np.int64)
+    step = HELD if all_hold else choose_step(trials, trial, error_rate, is_trusted)
+    labels = steps[step].astype(np.int64)
     memberships = memberships_of(C, labels, centers, sharpness)
     if len(rows) < len(X):
         near = share_by_neighbors(Z, Z[rows], memberships).argmax(axis=1)

@@ -13,8 +13,9 @@ unless held-out answers prefer a price on violated pairs, or clusters that pairs
 answer is doubtful if it is violated and rather wrong than right: by all ways to cluster, learned
 without it, as one, at the rate of errors that all answers together suggest. None is where held-out
 answers are predicted clearly better when the others hold, or where memberships expect as many
-contradictions: the data are hard then, and the people careful. Where one in five or more is wrong,
-clusters are not moved by what is left of them. Decisions 32, 68 and 70 have the figures.
+contradictions: the data are hard then, and the people careful. Nor where answers could contradict
+each other often and never do: they all hold then. Where one in five or more is wrong, clusters are
+not moved by what is left of them. Decisions 32, 68 and 70 have the figures.
 """
 
 import warnings
@@ -56,6 +57,7 @@ SURER_ERRORS = 2.5  # and where they suggest that many are
 OFTEN = 0.22  # share of answers that are contradicted: few people are wrong more often,
 CARELESS = 2.0  # unless so many times as often as uncertain memberships expect
 MANY_WRONG = 0.2  # rate of errors from which on doubted answers no longer move clusters
+ENOUGH_CHECKS = 20  # of answers by others
 PULL, WAYS_PULL = 0.02, 0.15  # of powers towards 1, nats per answer; an average needs less power
 
 
@@ -100,6 +102,25 @@ def share_rows(E: np.ndarray, centers: np.ndarray) -> np.ndarray:
     """Memberships (n, k) by squared distances to centers, in half mean least distances."""
     sq_dists = sq_distances(E, centers)
     return share_by_distance(sq_dists, sq_dists.min(axis=1).mean() / 2)
+
+
+def never_contradict(answers: Constraints) -> bool:
+    """Whether pairs that check each other often enough never disagree: none is wrong then.
+
+    A must-link inside a component checks it, and so does a second cannot-link between two
+    components. One answer in fifty wrong would leave a cannot-link inside a component.
+    """
+    pairs = pairs_of(answers.subset(answers.weights > 0))
+    known = known_components(pairs)
+    musts, cannots = (
+        np.unique(np.sort(links, axis=1), axis=0) for links in (pairs.must_link, pairs.cannot_link)
+    )
+    ends = np.sort(known.components[cannots], axis=1)
+    if (ends[:, 0] == ends[:, 1]).any():
+        return False
+    n_spanning = np.count_nonzero(known.components >= 0) - known.n_components
+    n_checks = len(musts) - n_spanning + len(ends) - len(known.apart)
+    return bool(n_checks >= ENOUGH_CHECKS)
 
 
 def choose_step(
