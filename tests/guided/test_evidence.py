@@ -8,6 +8,7 @@ from likewise import Constraints, GuidedClustering
 from likewise.datasets import load_iris, load_wine
 from likewise.guided.evidence import (
     about_new_rows,
+    folds_about_new_rows,
     p_of,
     p_of_held_out,
     right_choices,
@@ -66,8 +67,8 @@ def test_every_view_finds_rows_of_one_piece_nearer_than_rows_of_two():
 def test_held_out_answers_in_a_space_that_knows_are_beyond_doubt():
     y = np.repeat([0, 1], 30)
     answers = draw(y, 0)
-    splits = list(answers.folds(3, random_state=0))
-    assert p_of_held_out(splits, lambda _: y[:, None].astype(float)) == 1 / 1000
+    splits = folds_about_new_rows(answers, 0)
+    assert p_of_held_out(splits, lambda _: y[:, None].astype(float)) <= 0.005
     noise = np.random.default_rng(0).normal(size=(60, 2))
     assert p_of_held_out(splits, lambda _: noise) > 0.05
 
@@ -107,8 +108,17 @@ def test_random_groups_do_not_predict_each_other_through_rows_that_answers_share
     for seed in range(20):
         y = np.random.default_rng(seed).integers(2, size=60)
         answers = draw(y, seed, n=60)
-        p_values.append(p_of_held_out(list(answers.folds(5, random_state=seed)), sides_by_pairs))
+        p_values.append(p_of_held_out(folds_about_new_rows(answers, seed), sides_by_pairs))
     assert np.mean(np.array(p_values) < 0.05) <= 0.15  # all of them, were all answers judged
+
+
+def test_where_every_row_has_many_answers_folds_of_rows_are_judged():
+    answers = draw(np.arange(40) % 2, 0, n=300)
+    for fit_part, held_out in folds_about_new_rows(answers, 0):
+        assert held_out.n_answers > 0
+        assert not np.isin(held_out.touched_rows(), fit_part.touched_rows()).any()
+    few = draw(np.arange(400) % 2, 0, n=60)
+    assert sum(held_out.n_answers for _, held_out in folds_about_new_rows(few, 0)) > 50
 
 
 def test_permuted_answers_pass_in_one_case_in_twenty():

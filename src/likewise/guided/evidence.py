@@ -25,7 +25,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from likewise.cluster import solve_walks
-from likewise.constraints import Constraints, Split
+from likewise.constraints import Constraints
 from likewise.kernels import leading_eigenpairs, normalized_adjacency, self_tuning_graph
 from likewise.numerics.pair_distances import pair_sq_distances
 
@@ -43,6 +43,7 @@ N_VECTORS = 10  # of the graph, where the number of clusters is not given
 TOL = 1e-6
 SLACK = 1e-9  # sums of equal ranks may differ in their last digits
 
+Fold = tuple[Constraints, Constraints]  # to learn from, held out
 Far = Callable[[np.ndarray], np.ndarray]  # how far apart (m,) the rows of pairs (m, 2) are
 
 
@@ -72,7 +73,7 @@ def weigh_evidence(
     if can_learn:
         p_value /= 1 - learned_part
     if p_value > LEVEL and can_learn:
-        folds = list(answers.folds(N_FOLDS, random_state=seed))
+        folds = folds_about_new_rows(answers, seed)
         p_value = min(p_value, p_of_held_out(folds, learn, seed) / learned_part)
     follows = p_value <= level_for(answers.n_answers)
     return Evidence(bool(follows), float(min(p_value, 1.0)))
@@ -175,19 +176,17 @@ def pick(credits: np.ndarray, choices: np.ndarray) -> np.ndarray:
 
 
 def p_of_held_out(
-    splits: list[Split], learn: Callable[[Constraints], np.ndarray], seed: int = 0
+    folds: Sequence[Fold], learn: Callable[[Constraints], np.ndarray], seed: int = 0
 ) -> float:
     """The same of held-out answers in learned spaces, pooled over the folds.
 
-    Only answers of whose rows the others refer to one at most: where a is with b and b not with c,
-    a is not with c either, however the groups were drawn. What chance would do is what rows that
-    nothing was learned about do when they change places: answers that share rows go with them.
-    Folds share answers, so the test is not exact (decision 24 has its error).
+    What chance would do is what rows that nothing was learned about do when they change places:
+    answers that share rows go with them. Folds share answers, so the test is not exact (decision 24
+    has its error).
     """
     rng = np.random.default_rng(seed)
     gains: dict[str, np.ndarray] = {}  # of each kind: (1 + N_DRAWS,), rows in their places first
-    for fit_part, held_out in splits:
-        held_out = about_new_rows(fit_part, held_out)
+    for fit_part, held_out in folds:
         new = np.setdiff1d(held_out.touched_rows(), fit_part.touched_rows())
         if len(new) < 2:
             continue
@@ -225,6 +224,23 @@ def gains_of(
         is_right = far(closer[:, [0, 1]]) < far(closer[:, [0, 2]])
         gains.append(("closer", is_right.sum(axis=1).astype(float)))
     return gains
+
+
+def folds_about_new_rows(answers: Constraints, seed: int) -> list[Fold]:
+    """Folds whose held-out answers refer to one row at most that others refer to.
+
+    Where a is with b and b not with c, a is not with c either, however the groups were drawn. Folds
+    of rows leave more to judge than folds of answers do where every row has many.
+    """
+    by_answers = [
+        (fit_part, about_new_rows(fit_part, held_out))
+        for fit_part, held_out in answers.folds(N_FOLDS, random_state=seed)
+    ]
+    by_rows = [
+        (fit_part, held_out) for fit_part, held_out in answers.row_folds(N_FOLDS, random_state=seed)
+    ]
+    n_judged = [sum(held_out.n_answers for _, held_out in way) for way in (by_answers, by_rows)]
+    return by_answers if n_judged[0] >= n_judged[1] else by_rows
 
 
 def about_new_rows(fit_part: Constraints, held_out: Constraints) -> Constraints:
