@@ -25,7 +25,7 @@ def digits():
     return X, np.asarray(bundled.y[:N_DIGITS])
 
 
-@pytest.fixture(scope="package")  # while Playwright runs, no other event loop can in this thread
+@pytest.fixture(scope="module")  # while Playwright runs, no other event loop can in this thread
 def browser():
     pytest.importorskip("playwright.sync_api", reason="the browser tests need playwright")
     if not BROWSER:
