@@ -210,7 +210,7 @@ def test_many_sparse_features_are_reduced():
     rng = np.random.default_rng(0)
     X = csr_array(rng.random((150, 400)) * (rng.random((150, 400)) < 0.05))
     model = GuidedClustering(3, random_state=0).fit(X)
-    assert model.transform(X).shape == (150, 100)
+    assert model.transform(X).shape == (150, 50)
 
 
 def test_a_dataframe_keeps_its_names():
