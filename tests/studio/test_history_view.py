@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from likewise.studio import StudioSettings
+from likewise import Constraints
+from likewise.labeling import Event, Question
+from likewise.studio import RowGallery, StudioSettings
+from likewise.studio.history_view import doubts_json
+from likewise.studio.snapshot import Snapshot
 from tests.studio.conftest import X, answer, ask, enter, send
 
 
@@ -98,6 +102,28 @@ def test_a_disagreement_is_shown_and_settled_by_a_reviewer(disputed):
     assert client.get("/api/doubts").json()["disagreements"][0]["settled_as"] == "apart"
     nobody = {"id": "t", "kind": "settle", "rows": [40, 41], "choice": "apart"}
     assert send(client, nobody)["refused"]
+
+
+def test_who_sees_two_clusters_as_one_is_named_with_them():
+    labels = np.arange(60) % 3
+    ann = Constraints.from_labels(labels, n_pairs=60, random_state=0)
+    bob = Constraints.from_labels(np.minimum(labels, 1), n_pairs=60, random_state=1)
+    events = [
+        Event("answer", f"{name}{kind}{i}", Question("pair", pair), kind, name)
+        for name, said in (("ann", ann), ("bob", bob))
+        for kind, pairs in (("together", said.must_link), ("apart", said.cannot_link))
+        for i, pair in enumerate(map(tuple, pairs.tolist()))
+    ]
+    nothing = np.empty((60, 0))
+    snapshot = Snapshot(1, len(events), labels, nothing, nothing, (), nothing, 1)
+    gallery = RowGallery("Rows", "table", 60, columns={"size": np.arange(60)})
+    by_id = {event.id: event for event in events}
+    named = doubts_json(events, by_id, snapshot, gallery, names={1: "birds"})["views"]
+    assert [(one["by"], one["kind"], one["clusters"]) for one in named] == [
+        ("bob", "merges", ["birds", "cluster 2"])
+    ]
+    assert doubts_json(events, by_id, snapshot, gallery, hidden_from="ann")["views"] == []
+    assert doubts_json(events, by_id, None, gallery)["views"] == []
 
 
 def test_in_a_blind_studio_people_see_their_own_answers_only(open_studio):

@@ -1,8 +1,10 @@
 """What happened, in words: the history, and the doubts about it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from likewise.labeling import (
     ACTIONS,
@@ -13,7 +15,7 @@ from likewise.labeling import (
     Event,
     Question,
 )
-from likewise.studio.people_agreement import agreements, disputes, person_records
+from likewise.studio.people_agreement import agreements, disputes, other_views, person_records
 from likewise.studio.question_view import LABELS, POSITIONS, answer_json
 from likewise.studio.row_gallery import RowGallery
 from likewise.studio.snapshot import Snapshot
@@ -135,16 +137,21 @@ def doubts_json(
     snapshot: Snapshot | None,
     gallery: RowGallery,
     *,
+    X: np.ndarray | None = None,
+    names: Mapping[int, str] | None = None,
     hidden_from: str | None = None,
 ) -> dict[str, Any]:
     """Contradictions, doubtful answers, disagreements, and how people answer.
 
-    `hidden_from` names somebody who sees their own answers only.
+    In the features X those are found who split a cluster; those who join two need none.
+    `names` are those of clusters, `hidden_from` is somebody who sees their own answers only.
     """
+    views = [] if hidden_from is not None else views_json(events, snapshot, gallery, X, names or {})
     return {
         "conflicts": conflicts_json(snapshot, by_id, hidden_from),
         "doubtful": doubtful_json(snapshot, by_id, gallery, hidden_from),
         "disagreements": [] if hidden_from is not None else disagreements_json(events, gallery),
+        "views": views,
         "people": people_json(events, hidden_from),
         "agreement": []
         if hidden_from is not None
@@ -242,6 +249,28 @@ def disagreements_json(events: Sequence[Event], gallery: RowGallery) -> list[dic
             }
         )
     return found
+
+
+def views_json(
+    events: Sequence[Event],
+    snapshot: Snapshot | None,
+    gallery: RowGallery,
+    X: np.ndarray | None,
+    names: Mapping[int, str],
+) -> list[dict[str, Any]]:
+    """Who sees the clusters differently, and the rows that a split is about."""
+    if snapshot is None or len({event.annotator for event in events}) < 2:
+        return []
+    return [
+        {
+            "by": view.name,
+            "kind": view.kind,
+            "clusters": [names.get(one) or f"cluster {one}" for one in view.clusters],
+            "cards": [gallery.card(row) for row in view.rows[:MOST_PICTURES]],
+            "n": view.n_answers,
+        }
+        for view in other_views(events, snapshot.labels, X)
+    ]
 
 
 def people_json(events: Sequence[Event], hidden_from: str | None) -> list[dict[str, Any]]:

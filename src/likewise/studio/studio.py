@@ -18,6 +18,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from scipy.sparse import issparse
+
 from likewise import __version__
 from likewise.labeling import KINDS, Event, LabelingSession, Question, check_kinds
 from likewise.studio.answer_desk import AnswerDesk, Person
@@ -40,6 +42,7 @@ from likewise.studio.visitors import Visitor
 
 MOST_EVENTS = 500  # in one request
 MOST_QUESTIONS = 2_000  # kept as JSON
+MOST_ROWS_HALVED = 10_000  # with more, only those who join clusters are looked for, not who splits
 HISTORY, MOST_HISTORY = 50, 500  # events of the history at once
 MIXED = "mixed"  # all kinds of question
 
@@ -92,6 +95,8 @@ class Studio:
         self.desk.resume()
         self.snapshot: Snapshot | None = None
         self._session_settings = session.settings
+        is_small = not issparse(session.numbers) and gallery.n_rows <= MOST_ROWS_HALVED
+        self._numbers = session.numbers if is_small else None
         if thinker is None:
             thinker = ThinkerProcess() if settings.learns else ThinkerThread(session)
         self._thinker = thinker
@@ -355,6 +360,8 @@ class Studio:
             dict(self.desk.by_id),
             self.snapshot,
             self.gallery,
+            X=self._numbers,
+            names=self.cluster_names(),
             hidden_from=visitor.name if is_hidden else None,
         )
 

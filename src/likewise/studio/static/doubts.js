@@ -21,7 +21,8 @@ export function doubtsScreen(studio) {
     }
   }
 
-  function paint({ conflicts = [], doubtful = [], disagreements = [], people = [], agreement = [] }) {
+  function paint(doubts) {
+    const { conflicts = [], doubtful = [], disagreements = [], views = [], people = [], agreement = [] } = doubts;
     items = doubtful.map(doubtfulItem);
     at = Math.min(at, Math.max(0, items.length - 1));
     const isCalm = !conflicts.length && !doubtful.length && !disagreements.length;
@@ -49,6 +50,12 @@ export function doubtsScreen(studio) {
         disagreements,
         studio.start.reviewer ? 'What you settle outweighs the votes.' : 'A reviewer can settle these.',
         h('ul', { class: 'doubt-list' }, disagreements.map(disagreementItem)),
+      ),
+      part(
+        'Other views',
+        views,
+        'These people answer as if the clusters were others. That need not be wrong: ask them.',
+        h('ul', { class: 'doubt-list' }, views.map(viewItem)),
       ),
       people.length > 0 && peopleTable(people),
       agreement.length > 0 && agreementTable(agreement),
@@ -181,6 +188,16 @@ export function doubtsScreen(studio) {
       h('p', {}, item.votes.map((vote) => `${vote.by}: ${vote.label}`).join(' · ')),
       item.settled && h('p', { class: 'soft' }, `Settled by a reviewer: ${item.settled_as}.`),
       !item.settled && studio.start.reviewer && h('div', { class: 'row' }, [...said.values()].map(settle)),
+    );
+  }
+
+  function viewItem({ by, kind, clusters, cards, n }) {
+    const seen = kind === 'merges' ? `${clusters.join(' and ')} as one` : `${clusters[0]} as two clusters`;
+    return h(
+      'li',
+      { class: 'doubt' },
+      h('p', {}, h('strong', {}, by || 'Somebody'), ` sees ${seen} (${plural(n, 'answer')} say so).`),
+      cardsOf({ rows: [], cards: Object.fromEntries(cards.map((card) => [card.row, card])) }),
     );
   }
 
