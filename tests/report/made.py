@@ -29,6 +29,7 @@ def made_model(Z, labels, *, labels_before=None, constraints=None, map_rows=None
         "satisfied_before": 0.5 if n_answers else np.nan,
         "satisfied": 1.0 if n_answers else np.nan,
         "conflicts": np.array([], dtype=str),
+        "people": "",
         "columns": np.array([], dtype=str),
     }
     centers = np.array([Z[labels == c].mean(axis=0) for c in range(n_clusters)])

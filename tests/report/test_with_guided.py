@@ -45,6 +45,30 @@ def test_rows_of_every_kind_make_a_report(tmp_path, answers, make):
     assert (tmp_path / "again.html").read_text(encoding="utf-8") == html
 
 
+def test_people_are_shown_with_how_reliable_they_are(tmp_path):
+    right = [Constraints.from_labels(IRIS.y, n_pairs=60, random_state=seed) for seed in (0, 1)]
+    wild = np.random.default_rng(2).permutation(IRIS.y)
+    said = [*right, Constraints.from_labels(wild, n_pairs=60, random_state=2)]
+    answers = Constraints(
+        150,
+        must_link=np.concatenate([one.must_link for one in said]),
+        cannot_link=np.concatenate([one.cannot_link for one in said]),
+        annotators=[
+            name
+            for kind in ("must_link", "cannot_link")
+            for name, one in zip(("ann", "bob", "<eve>"), said)
+            for _ in getattr(one, kind)
+        ],
+    )
+    model = GuidedClustering(3, random_state=0).fit(IRIS.X, constraints=answers)
+    write_report(tmp_path / "r.html", model, IRIS.X, constraints=answers)
+    html = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "<eve>" not in html
+    shown = section(html, "doubts")
+    assert "How reliable each one is" in shown
+    assert all(f"{name} " in shown for name in ("ann", "bob", "<eve>"))
+
+
 def test_the_number_of_clusters_and_no_answers_are_explained(tmp_path):
     model = GuidedClustering("auto", random_state=0).fit(IRIS.X)
     write_report(tmp_path / "r.html", model, IRIS.X)

@@ -58,7 +58,7 @@ def answers(model, constraints: Constraints | None, ranked: Influence | None, ca
 
 
 def doubts(view: View, model, constraints: Constraints | None, cards: RowCards) -> Section:
-    """Contradictions, and doubtful answers with what speaks against them."""
+    """Contradictions, doubtful answers with what speaks against them, and who gave them."""
     messages = [str(message) for message in model.report_.conflicts]
     parts: list[Markup | None] = [element("h3", "Contradictions")]
     if messages:
@@ -87,6 +87,12 @@ def doubts(view: View, model, constraints: Constraints | None, cards: RowCards) 
     else:
         words = f"{count(len(doubtful), 'answer')}." if doubtful else "None."
         parts.append(element("p", words))
+    if model.report_.people:
+        parts.append(element("h3", "People"))
+        parts += [
+            element("p", "How reliable each one is: the share of answers that were meant."),
+            element("p", model.report_.people),
+        ]
     return Section("doubts", "Answers to review", join(parts))
 
 
