@@ -489,7 +489,7 @@ class LabelingSession:
 
     @property
     def log_identity(self) -> str:
-        """What tells the log of this session from every other one; empty without a log."""
+        """What tells its log from every other one; empty without a log."""
         return "" if self._log is None else self._log.identity
 
     def close(self) -> None:
