@@ -39,7 +39,17 @@ def test_every_response_forbids_what_the_page_does_not_need(client):
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:8642", "", "127.0.0.1.evil.example"]
+    "host",
+    [
+        *(
+            "evil.example",
+            "evil.example:8642",
+            "",
+            "127.0.0.1.evil.example",
+            "127.0.0.1:1@evil.example",
+        ),
+        *("127.0.0.1:8642/x?", "127.0.0.1/x#", "127.0.0.1:", "127.0.0.1:80:80", "[::1]x", "[::1"),
+    ],
 )
 def test_a_host_that_is_not_on_the_list_is_refused(client, host):
     assert client.get("/api/start", headers={"host": host}).status_code == 421
@@ -52,6 +62,12 @@ def test_a_host_that_was_allowed_may_send(open_studio):
         cookie = {"cookie": f"likewise={browser.cookies['likewise8642']}"}
         said = browser.post("/api/name", json={"name": "ann"}, headers={**there, **cookie})
         assert said.status_code == 200
+
+
+def test_an_address_of_six_parts_is_allowed_as_it_is_given_to_host(open_studio):
+    with open_studio(hosts=("fd00::1",)) as browser:
+        assert browser.get("/api/start", headers={"host": "[fd00::1]:8642"}).status_code == 403
+        assert browser.get("/api/start", headers={"host": "[fd00::2]:8642"}).status_code == 421
 
 
 @pytest.mark.parametrize(
@@ -94,8 +110,13 @@ def test_no_other_file_is_served(client, path):
     assert client.get(path).status_code == 404
 
 
-def test_names_are_short_and_printable(client):
-    for name in ("", " ", "a\nb\x00", "x" * 41, None, 7):
+def test_an_address_that_no_page_asks_for_is_refused_in_a_line(client):
+    assert client.get(f"/api/row/{'9' * 5000}").status_code == 414
+    assert client.get(f"/api/row/{'9' * 500}").status_code == 404
+
+
+def test_names_are_short_and_printable_and_no_formulas(client):
+    for name in ("", " ", "a\nb\x00", "x" * 41, None, 7, "=1+1", " @sum(a1)", "-2", "+3"):
         assert client.post("/api/name", json={"name": name}).status_code == 400
 
 

@@ -159,6 +159,10 @@ def test_another_group_shows_the_next_screen_first(open_studio):
     [
         ({"kind": "answer", "question": "nowhere", "choice": 0}, "no longer known"),
         ({"kind": "riddle"}, "is unknown"),
+        ({"kind": ["answer"]}, "kind of an event is text"),
+        ({"kind": "pure", "rows": [0, 3], "id": ["x"]}, "needs an id"),
+        ({"kind": "pure", "rows": [0, 3], "id": "=1+1"}, "needs an id"),
+        ({"kind": "name", "rows": [0], "name": "=1+1"}, "spreadsheet"),
         ({"kind": "merge", "groups": [[0], [99]]}, "points outside X"),
         ({"kind": "merge", "groups": [0]}, "list of at most"),
         ({"kind": "pure", "rows": [True, 1]}, "list of at most"),

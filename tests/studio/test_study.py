@@ -2,6 +2,7 @@
 
 import csv
 import io
+import stat
 
 import pytest
 
@@ -196,6 +197,33 @@ def test_a_name_of_a_participant_cannot_be_claimed_and_there_is_no_map(in_study)
     come_in(in_study, "the-token")
     assert in_study.post("/api/name", json={"name": "p1"}).status_code == 400
     assert in_study.get("/api/start").json()["study"] is None
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"kind": "merge", "rows": [0, 1], "groups": [[0], [1]]},
+        {"kind": "pure", "rows": [0, 1]},
+        {"kind": "name", "rows": [0], "name": "mine"},
+    ],
+)
+def test_a_participant_can_do_nothing_but_answer(in_study, event):
+    come_in(in_study, "link-p1")
+    assert send(in_study, {"id": "x", **event})["saved"] == []
+    come_in(in_study, "the-token")
+    assert send(in_study, {"id": "x", **event})["saved"] == ["x"]
+
+
+def test_a_participant_cannot_choose_the_kind_of_question(in_study):
+    come_in(in_study, "link-p1")
+    assert {question["kind"] for question in ask(in_study, kind="group")} == {"pair"}
+
+
+def test_links_are_for_whoever_runs_the_study_alone(tmp_path):
+    path = tmp_path / "links.csv"
+    for _ in range(2):
+        keep_links(STUDY, path)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_trials_are_exported_one_a_line_with_positions_and_times(in_study):

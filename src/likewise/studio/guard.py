@@ -6,6 +6,7 @@ but the link itself needs a cookie. Every response forbids the page all that it 
 """
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +14,8 @@ from urllib.parse import urlsplit
 from likewise.studio.visitors import Visitors
 
 MOST_BYTES = 64 * 1024  # of a body
+LONGEST_PATH = 1000  # letters
+HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^][:/?#@\\\s]+)(?::\d{1,5})?")  # and nothing of a path in it
 COOKIE = "likewise"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -43,7 +46,8 @@ class Guard:
 
     def __init__(self, app: App, visitors: Visitors, hosts: Iterable[str] = ()):
         self._app, self._visitors = app, visitors
-        self._hosts = {*LOOPBACK, *(host.lower() for host in hosts)}
+        names = (host.lower() for host in hosts)
+        self._hosts = {*LOOPBACK, *(f"[{name}]" if name.count(":") > 1 else name for name in names)}
 
     async def __call__(self, scope: dict[str, Any], receive: Callable, send: Callable) -> None:
         """Let a request through, or refuse it in one line."""
@@ -68,6 +72,8 @@ class Guard:
         await self._app(scope, limited(receive), protected)
 
     def _refusal(self, scope: dict[str, Any], headers: dict[str, bytes]) -> tuple[int, str] | None:
+        if len(scope["path"]) > LONGEST_PATH:
+            return 414, "The address is too long."
         host = headers.get("host", b"").decode("latin-1").lower()
         if host_name(host) not in self._hosts:
             return 421, "This name is not allowed. Start the studio with --allow-host NAME."
@@ -90,10 +96,9 @@ class Guard:
 
 
 def host_name(host: str) -> str:
-    """A Host header without its port."""
-    if host.startswith("["):
-        return host.partition("]")[0] + "]"
-    return host.partition(":")[0]
+    """A Host header without its port; "" if it is no host and port."""
+    match = HOST.fullmatch(host)
+    return match.group(1) if match else ""
 
 
 def cookie_name(host: str) -> str:

@@ -1,5 +1,6 @@
 """What the page sends as events: read, checked against the desk, and refused in one line."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -16,11 +17,12 @@ from likewise.labeling import (
     now,
 )
 from likewise.studio.answer_desk import AnswerDesk
+from likewise.studio.visitors import trouble_with_start
 
 MOST_SECONDS = 86_400.0  # an answer that took longer says nothing about time
 MOST_ROWS = 10_000  # in one action
 LONGEST_NAME = 80  # letters of a cluster's name
-LONGEST_ID = 64
+ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}")  # of an event
 
 
 class Refused(ValueError):
@@ -32,16 +34,18 @@ def read_event(
 ) -> Event:
     """What somebody sent as an event, or `Refused`."""
     event_id, kind = cells.get("id"), cells.get("kind")
-    if not isinstance(event_id, str) or not 1 <= len(event_id) <= LONGEST_ID:
-        raise Refused("An event needs an id of 1 to 64 letters.")
-    base = Event(str(kind), event_id, annotator=name, at=now())
+    if not isinstance(event_id, str) or not ID.fullmatch(event_id):
+        raise Refused("An event needs an id of 1 to 64 letters or digits.")
+    if not isinstance(kind, str):
+        raise Refused("The kind of an event is text.")
+    base = Event(kind, event_id, annotator=name, at=now())
     if kind in ("answer", "skip"):
         return read_answer(desk, base, cells)
     if kind == "undo":
         return replace(base, undoes=what_to_undo(desk, name, cells.get("undoes"), is_reviewer))
     if kind in ACTIONS:
-        question = read_question(desk, str(kind), cells)
-        return replace(base, kind="action", question=question, choice=ACTIONS[str(kind)])
+        question = read_question(desk, kind, cells)
+        return replace(base, kind="action", question=question, choice=ACTIONS[kind])
     if kind == NAME:
         return replace(base, question=read_question(desk, NAME, cells), choice=read_name(cells))
     if kind in ("keep", "flip"):
@@ -134,6 +138,8 @@ def read_name(cells: Mapping[str, Any]) -> str:
     name = " ".join(name.split()) if isinstance(name, str) else None
     if name is None or len(name) > LONGEST_NAME or not name.isprintable():
         raise Refused(f"A name has at most {LONGEST_NAME} printable letters.")
+    if line := trouble_with_start(name):
+        raise Refused(line)
     return name
 
 

@@ -64,7 +64,7 @@ def in_one_line(handler: Handler) -> Handler:
     async def handle(request: Request) -> Response:
         visitor = request.scope["visitor"]
         is_participant = visitor is not None and visitor.is_bound
-        if is_participant and request.url.path.startswith(NOT_FOR_PARTICIPANTS):
+        if is_participant and request.scope["path"].startswith(NOT_FOR_PARTICIPANTS):
             return JSONResponse({"error": "This is not shown in a study."}, 403)
         try:
             return await handler(request)

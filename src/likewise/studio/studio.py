@@ -45,6 +45,7 @@ MOST_QUESTIONS = 2_000  # kept as JSON
 MOST_ROWS_HALVED = 10_000  # with more, only those who join clusters are looked for, not who splits
 HISTORY, MOST_HISTORY = 50, 500  # events of the history at once
 MIXED = "mixed"  # all kinds of question
+OF_PARTICIPANTS = ("answer", "skip", "undo")  # all that somebody does in a study
 
 
 class StudioSettings(NamedTuple):
@@ -239,7 +240,7 @@ class Studio:
     async def question_json(self, visitor: Visitor, kind: str | None = None) -> dict[str, Any]:
         """The questions of somebody; waits until there is one, or none is left."""
         person = self._person(visitor)
-        if kind:
+        if kind and not visitor.is_bound:  # a study says what is asked
             self.desk.change_kinds(person.name, KINDS if kind == MIXED else check_kinds((kind,)))
         self.desk.drop_stale(person.name)
         await self._feed.question_for(person)
@@ -293,9 +294,12 @@ class Studio:
         }
 
     async def _take_event(self, visitor: Visitor, cells: Mapping[str, Any]) -> str:
-        if cells.get("id") in self.desk.by_id:
-            return str(cells["id"])
+        event_id = cells.get("id")
+        if isinstance(event_id, str) and event_id in self.desk.by_id:
+            return event_id
         event = read_event(self.desk, visitor.name, cells, is_reviewer=visitor.is_reviewer)
+        if visitor.is_bound and event.kind not in OF_PARTICIPANTS:
+            raise Refused("This is not part of the study.")
         if event.kind == "action":
             await self._writer.save(event, *self._to_settle(event))
         else:

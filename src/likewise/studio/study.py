@@ -212,6 +212,7 @@ def keep_links(study: Study, path: Path) -> list[ParticipantLink]:
         code = study.code or secrets.token_hex(4).upper()
         links.append(known.get(name) or ParticipantLink(name, secrets.token_urlsafe(16), code))
     path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch(mode=0o600)  # who reads it can answer as anybody; replacing keeps permissions
     with replacing(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["participant", "token", "code", "link"])

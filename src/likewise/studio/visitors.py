@@ -5,6 +5,7 @@ import secrets
 from dataclasses import dataclass
 
 LONGEST_NAME = 40
+OF_FORMULAS = ("=", "+", "-", "@")  # what a spreadsheet takes for the beginning of a formula
 
 
 @dataclass
@@ -66,6 +67,15 @@ class Visitors:
         name = " ".join(name.split())
         if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
             raise ValueError(f"A name has 1 to {LONGEST_NAME} printable letters.")
+        if line := trouble_with_start(name):
+            raise ValueError(line)
         if self.people and name not in self.people:
             raise ValueError(f"{name} is not among the people of this studio.")
         visitor.name, visitor.is_reviewer = name, is_reviewer
+
+
+def trouble_with_start(name: str) -> str:
+    """What is wrong with how a name begins, if anything: names end in files for spreadsheets."""
+    if not name.startswith(OF_FORMULAS):
+        return ""
+    return "A name cannot begin with = + - or @: a spreadsheet would take it for a formula."
