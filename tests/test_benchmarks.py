@@ -171,10 +171,33 @@ def test_rows_streamed_through_a_device_are_measured(monkeypatch, capsys, few_le
     monkeypatch.setattr(sys, "argv", ["streamed_rows", "--rows", "5000", "--device", "cpu"])
     streamed_rows.main()
     lines = capsys.readouterr().out.splitlines()
-    row = [cell.strip() for cell in lines[-2].split("|")[1:-1]]
-    assert row[0] == "5,000"
-    assert float(row[-2]) > 0.7  # ARI
-    assert float(row[-1]) > 0.4  # of the rows of small groups
+    names, row = (
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in (next(line for line in lines if line.startswith("| rows")), lines[-2])
+    )
+    found = dict(zip(names, row))
+    assert found["rows"] == "5,000"
+    assert float(found["ARI"]) > 0.7
+    assert float(found["small groups found"]) > 0.4
+    assert int(found["compared with the CPU"].replace(",", "")) == 5000
+    assert int(found["of these no ties"]) == 0
+
+
+def test_rows_that_a_device_puts_elsewhere_are_counted_and_ties_told_apart():
+    class Fitted:
+        """Another cluster on the device for rows below 2; a tie where the row is 0."""
+
+        device = "other"
+
+        def predict(self, rows):
+            return (rows[:, 0] < (2 if self.device is None else 0)).astype(int)
+
+        def predict_proba(self, rows):
+            gap = np.where(rows[:, 0] == 0, 1e-4, 0.2)
+            return np.column_stack([(1 - gap) / 2, (1 + gap) / 2])
+
+    assert streamed_rows.compare(Fitted(), np.arange(5.0)[:, None]) == (5, 2, 1)
+    assert streamed_rows.compare(Fitted(), np.arange(2.0, 5.0)[:, None]) == (3, 0, 0)
 
 
 def test_the_index_from_counts_is_that_of_scikit_learn():
