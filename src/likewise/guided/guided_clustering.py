@@ -141,6 +141,9 @@ class GuidedClustering(
         Where answers name groups: the rows, in the learned space, that these were spread over.
     anchor_memberships_ : ndarray of shape (n_anchors, n_clusters) or None
         Their memberships, which other rows take from the nearest of them.
+    anchor_directions_ : ndarray of shape (n_directions, 64) or None
+        The directions in which they are looked for, if there are more: those in which they vary
+        most.
     membership_unit_ : float
         Squared distance in which memberships by distances to centers are measured.
     learner_ : estimator or None
@@ -292,6 +295,7 @@ class GuidedClustering(
 
         self.cluster_centers_ = outcome.centers
         self.anchors_, self.anchor_memberships_ = outcome.anchors, outcome.anchor_memberships
+        self.anchor_directions_ = outcome.anchor_directions
         self.membership_unit_ = float(sq_distances(Z, outcome.centers).min(axis=1).mean() / 2)
         self.pulls_, self.doubtful_ = outcome.pulls, outcome.doubtful
         self.doubts_ = 1 - choice.credits

@@ -230,6 +230,7 @@ def by_network(
         "cluster_centers_": centers.astype(np.float64),
         "anchors_": None,
         "anchor_memberships_": None,
+        "anchor_directions_": None,
         "membership_unit_": unit,  # memberships are the network's
         "pulls_": np.zeros(answers.n_answers),
         "doubtful_": none,

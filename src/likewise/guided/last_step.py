@@ -206,6 +206,7 @@ def cluster_by_density(outcome: Outcome, min_size: int | None) -> Outcome:
         why_n_clusters=f"{n_clusters}, where rows of the space lie densely",
         anchors=None,
         anchor_memberships=None,
+        anchor_directions=None,
     )
 
 

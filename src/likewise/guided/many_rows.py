@@ -1,7 +1,8 @@
 """All rows by what was learned from a sample of them, in one pass over their blocks.
 
     before   the nearest center of the features as prepared, found without answers
-    labels   the nearest center in the learned space, or the memberships of the nearest anchors
+    labels   the nearest center in the learned space, or the memberships of the nearest anchors,
+             in as many directions as tell which these are (fewer_directions.py)
 
 Maps and anchors go to the device with a block; what comes back is two numbers per row. `model` is a
 GuidedClustering throughout.
@@ -13,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from likewise.constraints import Constraints
+from likewise.guided.fewer_directions import along, center_directions, map_along
 from likewise.guided.last_step import Finished, finish
 from likewise.guided.outcome import Outcome, Placed, share_by_centers, share_by_neighbors
 from likewise.guided.raw_rows import as_numbers, named_blocks
@@ -35,8 +37,8 @@ MANY = 1_000_000  # rows, beyond which contradictions are looked for among those
 class Assigner(NamedTuple):
     """What gives rows their clusters."""
 
-    map_rows: Map  # to the learned space
-    centers: np.ndarray  # (k, r)
+    map_rows: Map  # to the directions of the learned space that matter
+    centers: np.ndarray  # (k, q)
     shares: NeighborMap | None  # from there to memberships, where there are anchors
 
     def like(self, rows) -> "Assigner":
@@ -52,11 +54,14 @@ class Assigner(NamedTuple):
         return from_device(library_of(Z).argmax(self.shares.transform(Z), axis=1))
 
 
-def assigner_of(map_rows: Map, centers: np.ndarray, anchors, memberships) -> Assigner:
-    """By anchors and their memberships where there are any, else by centers."""
-    if anchors is None or memberships is None:
-        return Assigner(map_rows, centers, None)
-    return Assigner(map_rows, centers, NeighborMap(anchors, memberships, N_NEIGHBORS))
+def by_centers(map_rows: Map, centers: np.ndarray) -> Assigner:
+    directions = center_directions(centers)
+    return Assigner(map_along(map_rows, directions), along(centers, directions), None)
+
+
+def by_anchors(map_rows: Map, centers: np.ndarray, anchors, memberships, directions) -> Assigner:
+    shares = NeighborMap(along(anchors, directions), memberships, N_NEIGHBORS)
+    return Assigner(map_along(map_rows, directions), along(centers, directions), shares)
 
 
 def assign_all(
@@ -116,9 +121,12 @@ def share_blocks(model, X: Blocks) -> np.ndarray:
     if anchors is None or memberships is None:
         centers, sq_unit = model.cluster_centers_, model.membership_unit_
         share = partial(share_by_centers, centers=centers, sq_unit=sq_unit)
+        Z = _mapped_here(model, model.map_, X)
     else:
+        there = _directions_of(model)
+        anchors = along(anchors, there)
         share = partial(share_by_neighbors, anchors=anchors, memberships=memberships)
-    Z = _learned_blocks(model, X)
+        Z = _mapped_here(model, map_along(model.map_, there), X)
     return np.concatenate(list(Z.run(share, what="assigning rows", n_jobs=model.n_jobs)))
 
 
@@ -129,7 +137,7 @@ def label_all_rows(
     before anything was learned."""
     if len(rows) == X.shape[0]:
         return outcome.labels, before.labels
-    at_first = assigner_of(model.map_.maps[0], before.centers, None, None)
+    at_first = by_centers(model.map_.maps[0], before.centers)
     arrays = (outcome.labels, outcome.Z, before.centers, outcome.centers, outcome.anchors)
     labels, labels_before = assign_all(
         X,
@@ -147,7 +155,8 @@ def finish_rows(model, X: Blocks, Z: np.ndarray, answers: Constraints) -> Finish
     """Outliers set aside and rules kept (last_step.py); `Z` are the rows that were learned from."""
 
     def map_all() -> np.ndarray:
-        return np.concatenate(list(_learned_blocks(model, X).run(np.asarray, what="mapping rows")))
+        Z_blocks = _mapped_here(model, model.map_, X)
+        return np.concatenate(list(Z_blocks.run(np.asarray, what="mapping rows")))
 
     return finish(
         model.labels_,
@@ -163,14 +172,22 @@ def finish_rows(model, X: Blocks, Z: np.ndarray, answers: Constraints) -> Finish
 
 
 def _assigner(model) -> Assigner:
-    return assigner_of(
-        model.map_, model.cluster_centers_, model.anchors_, model.anchor_memberships_
+    anchors, memberships = model.anchors_, model.anchor_memberships_
+    if anchors is None or memberships is None:
+        return by_centers(model.map_, model.cluster_centers_)
+    return by_anchors(
+        model.map_, model.cluster_centers_, anchors, memberships, _directions_of(model)
     )
 
 
-def _learned_blocks(model, X: Blocks) -> Blocks:
-    n_directions = model.cluster_centers_.shape[1]
-    return mapped(model.map_, X, device=model.device).map(from_device, n_directions)
+def _directions_of(model) -> np.ndarray | None:
+    """None for all, as in a model saved before there were fewer."""
+    return getattr(model, "anchor_directions_", None)
+
+
+def _mapped_here(model, map_rows: Map, X: Blocks) -> Blocks:
+    there = mapped(map_rows, X, device=model.device)
+    return there.map(from_device, map_rows.n_directions)
 
 
 def conflict_messages(answers: Constraints) -> np.ndarray:

@@ -17,6 +17,7 @@ from likewise.cluster import PCKMeans, choose_n_clusters
 from likewise.constraints import Constraints
 from likewise.evaluation import fit_keywords, percent, satisfied_answers
 from likewise.guided.evidence import weigh_evidence
+from likewise.guided.fewer_directions import along, anchor_directions
 from likewise.guided.known_groups import (
     GroupedRows,
     cluster_by_groups,
@@ -77,6 +78,7 @@ class Outcome(NamedTuple):
     why_n_clusters: str
     anchors: np.ndarray | None = None  # (m, r) rows that memberships were spread over
     anchor_memberships: np.ndarray | None = None  # (m, k)
+    anchor_directions: np.ndarray | None = None  # (r, q) in which rows look for them; None is all
 
 
 class Learned(NamedTuple):
@@ -153,9 +155,10 @@ def spread_groups(
     )
     Z = X if grouped.learner is None else grouped.learner.transform(X)
     anchors = Z[rows]
-    memberships = grouped.memberships
+    memberships, there = grouped.memberships, anchor_directions(anchors)
     if len(rows) < len(X):
-        memberships = share_by_neighbors(Z, anchors, grouped.memberships)
+        near = along(Z, there), along(anchors, there)
+        memberships = share_by_neighbors(*near, grouped.memberships)
         memberships[rows] = grouped.memberships
     labels = memberships.argmax(axis=1)
     order = largest_first(labels, k)
@@ -193,6 +196,7 @@ def spread_groups(
         why_n_clusters,
         anchors,
         grouped.memberships[:, order],
+        there,
     )
 
 
@@ -267,8 +271,11 @@ def join_pairs(
     step = HELD if all_hold else choose_step(trials, trial, error_rate, is_trusted)
     labels = steps[step].astype(np.int64)
     memberships = memberships_of(C, labels, centers, sharpness)
+    anchors = Z[rows]
+    there = anchor_directions(anchors)
     if len(rows) < len(X):
-        near = share_by_neighbors(Z, Z[rows], memberships).argmax(axis=1)
+        near = share_by_neighbors(along(Z, there), along(anchors, there), memberships)
+        near = near.argmax(axis=1)
         near[rows] = labels
         labels = near
     order = largest_first(labels, k)
@@ -285,8 +292,9 @@ def join_pairs(
         doubtful,
         pulls,
         counted.why,
-        Z[rows],
+        anchors,
         memberships[:, order],
+        there,
     )
 
 
