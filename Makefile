@@ -92,6 +92,7 @@ quotes: $(VENV)/.dev  ## renew the figures that pages quote from tables of runs,
 
 docs: $(VENV)/.dev  ## the documentation, in docs/_build/html
 	@$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	@$(BIN)/python -m docs.tools.built docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 release-check:  ## build, look inside, install in clean environments, use it; HEAVY=--heavy adds torch

@@ -14,11 +14,12 @@ version = release = likewise.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "myst_parser",
     "sphinx_gallery.gen_gallery",
+    "docs.tools.formulas",
 ]
+html_math_renderer = "mathml"
 autosummary_generate = True
 templates_path = ["_templates"]
 numpydoc_show_class_members = False
@@ -47,6 +48,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_signature": False,
+    "write_computation_times": False,  # their page would load scripts from elsewhere
 }
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import likewise
-from likewise import Constraints, GuidedClustering, load_model, save_model
+from likewise import SKLR, Constraints, GuidedClustering, load_model, save_model
 from likewise.datasets import load_digits, load_wine
 from likewise.report import write_report
 
@@ -49,7 +49,10 @@ def use_fast(folder):
 
     from likewise.numerics import loops
 
-    assert any(isinstance(value, Dispatcher) for value in vars(loops).values())
+    answers = Constraints.from_labels(load_wine().y, n_odd_one_out=40, random_state=0)
+    SKLR(random_state=0).fit(load_wine().X, constraints=answers)
+    made = [getattr(value, "_compiled", None) for value in vars(loops).values()]
+    assert any(isinstance(loop, Dispatcher) for loop in made)
 
 
 def use_io(folder):

@@ -7,6 +7,7 @@ from importlib import import_module
 import pytest
 from numpydoc.docscrape import NumpyDocString
 
+from docs.tools.api import names_with_a_page
 from docs.tools.tables import ROOT
 from likewise.references import bibliography, reference_keys
 
@@ -45,17 +46,6 @@ NO_PAPER = {
 NO_PAPER_ROOMS = tuple(
     f"likewise.{room}." for room in ("report", "datasets", "features", "labeling", "scale", "maps")
 )
-
-
-def names_with_a_page():
-    """The entries of the autosummaries in docs/api, each with its module."""
-    module = ""
-    pages = sorted((ROOT / "docs" / "api").glob("*.md"))
-    for line in "\n".join(path.read_text() for path in pages).splitlines():
-        if found := re.match(r"\.\. currentmodule:: (\S+)", line):
-            module = found.group(1)
-        elif found := re.match(r"   (\w+)$", line):
-            yield f"{module}.{found.group(1)}"
 
 
 def resolve(name):
@@ -105,6 +95,34 @@ def test_every_parameter_of_a_public_name_is_explained(name):
     }
     assert explained == set(inspect.signature(thing).parameters)
     assert all(one.type or one.name.startswith("**") for one in told["Parameters"])
+
+
+def attributes_of(thing):
+    """What fit sets, fields and properties of a class, as far as its source shows them."""
+    fields = {*getattr(thing, "_fields", ()), *getattr(thing, "__dataclass_fields__", ())}
+    assigned = re.findall(
+        r"^ +((?:self\.\w+, )*self\.\w+)(?::[^=\n]+)? = ", inspect.getsource(thing), re.MULTILINE
+    )
+    words = {word for line in assigned for word in re.findall(r"self\.([a-z]\w*)", line)}
+    return {*(field for field in fields if field[0] != "_"), *(w for w in words if w[-1] == "_")}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if inspect.isclass(resolve(name))])
+def test_every_attribute_of_a_public_class_is_explained(name):
+    thing = resolve(name)
+    page = NumpyDocString(inspect.getdoc(thing))
+    sections = (*page["Parameters"], *page["Attributes"])
+    explained = {word.strip(" *") for entry in sections for word in entry.name.split(",")}
+    assert attributes_of(thing) - explained <= {"in_double"}
+
+
+def test_attributes_are_found():
+    from likewise import ITML, KernelMeanShift
+    from likewise.maps import LinearMap
+
+    assert {"metric_", "map_"} <= attributes_of(ITML)
+    assert {"basis_", "bandwidth_"} <= attributes_of(KernelMeanShift)
+    assert {"matrix", "center", "scale"} <= attributes_of(LinearMap)
 
 
 @pytest.mark.parametrize("name", NAMES)

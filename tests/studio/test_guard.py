@@ -64,7 +64,7 @@ def test_a_host_that_was_allowed_may_send(open_studio):
         assert said.status_code == 200
 
 
-def test_an_address_of_six_parts_is_allowed_as_it_is_given_to_host(open_studio):
+def test_an_ipv6_address_is_allowed_as_it_is_given_to_host(open_studio):
     with open_studio(hosts=("fd00::1",)) as browser:
         assert browser.get("/api/start", headers={"host": "[fd00::1]:8642"}).status_code == 403
         assert browser.get("/api/start", headers={"host": "[fd00::2]:8642"}).status_code == 421

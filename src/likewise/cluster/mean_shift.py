@@ -73,6 +73,8 @@ class KernelMeanShift(ClusterMixin, BaseEstimator):
     bandwidth_ : float
     negative_share_ : float
         For a precomputed kernel, the share of its spectrum that was negative and was dropped.
+    basis_ : ndarray of shape (n_samples, n_dims)
+        For a precomputed kernel: rows of it times this are the coordinates Z.
     n_iter_ : int
     violated_ : ndarray of int
         Positions of the pairs that the clusters violate, in the order of ``constraints.answers()``.

@@ -18,6 +18,13 @@ from likewise.numerics.array_library import is_array_elsewhere, library_of
 class ChainedMap(Map):
     """Several maps, each of the coordinates of the one before.
 
+    Attributes
+    ----------
+    maps : tuple of Map
+        At least one, the first for the rows themselves.
+    n_directions : int
+        How many coordinates a row gets.
+
     Examples
     --------
     >>> import numpy as np
@@ -50,6 +57,13 @@ class ChainedMap(Map):
 @dataclass(frozen=True, eq=False)
 class TransformerMap(Map):
     """Any other transformer as a map: it runs where its ``transform`` does, on NumPy's rows.
+
+    Attributes
+    ----------
+    transformer : estimator
+        Fitted, with ``get_feature_names_out``.
+    n_directions : int
+        How many coordinates a row gets.
 
     Examples
     --------

@@ -18,6 +18,19 @@ from likewise.maps.map import Map
 class DiffusionMap(Map):
     """Rows to diffusion coordinates; made by `diffusion_map`.
 
+    Attributes
+    ----------
+    rows : array or CSR of shape (n, d)
+        The training rows, as given.
+    coordinates : array of shape (n, n_directions)
+        Those of the training rows.
+    eigenvalues : array of shape (n_directions,)
+        Of the walk, falling, in (0, 1].
+    n_neighbors : int
+        Whose coordinates a new row gets the weighted mean of.
+    n_directions : int
+        How many coordinates a row gets.
+
     Examples
     --------
     >>> from likewise.maps import diffusion_map

@@ -27,6 +27,22 @@ MAX_PASSES = 100  # far beyond where the nearest landmarks stop changing
 class LandmarkMap(Map):
     """Rows to combinations of the coordinates of their nearest landmarks.
 
+    Attributes
+    ----------
+    base_kernel : callable
+        ``k(X, Y) -> (n, m)``.
+    landmarks : array or CSR of shape (m, d)
+    gram : array of shape (m, m)
+        The kernel of the landmarks.
+    coordinates : array of shape (m, n_directions)
+        Those of the landmarks.
+    n_neighbors : int
+        How many landmarks a row is a combination of.
+    n_passes : int, default=1
+        Beyond 1, the nearest landmarks are chosen again in the learned space.
+    n_directions : int
+        How many coordinates a row gets.
+
     Examples
     --------
     >>> import numpy as np

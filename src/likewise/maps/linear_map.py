@@ -21,6 +21,17 @@ from likewise.numerics.array_library import library_of
 class LinearMap(Map):
     """Rows times a matrix, shifted and scaled before, each where it is there.
 
+    Attributes
+    ----------
+    matrix : array of shape (d, n_directions), default=None
+        None is the identity.
+    center : array of shape (d,), default=None
+        Taken off first.
+    scale : array of shape (d,), default=None
+        What the features are then divided by.
+    n_directions : int
+        How many coordinates a row gets.
+
     Examples
     --------
     >>> import numpy as np

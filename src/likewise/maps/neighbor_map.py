@@ -26,6 +26,19 @@ from likewise.numerics.array_library import is_array_elsewhere, library_of
 class NeighborMap(Map):
     """Rows to weighted means of the coordinates of their nearest training rows.
 
+    Attributes
+    ----------
+    rows : array or CSR of shape (n, d)
+        The training rows; with ``precomputed`` their similarity to themselves, (n,).
+    coordinates : array of shape (n, n_directions)
+        Those of the training rows.
+    n_neighbors : int
+        How many training rows count.
+    precomputed : bool, default=False
+        Whether rows come as similarities to the training rows.
+    n_directions : int
+        How many coordinates a row gets.
+
     Examples
     --------
     >>> import numpy as np

@@ -23,6 +23,18 @@ from likewise.numerics.psd import CUTOFF, positive_part
 class NystromMap(Map):
     """Rows to coordinates through their kernel with landmarks; made by `nystrom_map`.
 
+    Attributes
+    ----------
+    base_kernel : callable
+        ``k(X, Y) -> (n, m)``.
+    landmarks : array or CSR of shape (m, d)
+    whitening : array of shape (m, n_directions)
+        What turns a row's kernel with the landmarks into its coordinates.
+    negative_share : float
+        Of the spectrum of the landmarks' kernel, which was dropped.
+    n_directions : int
+        How many coordinates a row gets.
+
     Examples
     --------
     >>> from likewise.kernels import linear

@@ -171,9 +171,9 @@ def as_blocks(
     ----------
     X : array-like, CSR, path, Dask array or dataframe, or Blocks
         A path is a .npy or .parquet file, a folder of .parquet files or a pattern such as
-        "part-*.parquet", and every worker must be able to read it. Parquet is read one row group at
-        a time: write files with groups much smaller than the memory. Rows of a folder are in the
-        order of the paths.
+        ``"part-*.parquet"``, and every worker must be able to read it. Parquet is read one row
+        group at a time: write files with groups much smaller than the memory. Rows of a folder are
+        in the order of the paths.
     client : distributed.Client, default=None
         The Dask cluster to work on. None works in this process, or, for a Dask array, with the
         scheduler that Dask would use.
