@@ -15,7 +15,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 
-from likewise import Constraints
+from likewise import Constraints, load_model
 from likewise.cli import main
 from likewise.datasets import load_iris
 
@@ -324,8 +324,11 @@ def test_the_demo_does_its_job_and_leaves_the_files_it_names(tmp_path, capsys):
         float, next(line for line in stdout.splitlines() if "ARI" in line).split()[-2:]
     )
     assert after > before
-    written = {"digits.png", "answers.csv", "digits.likewise", "report.html"}
+    written = {"digits.png", "answers.csv", "clusters.csv", "digits.likewise", "report.html"}
     assert {path.name for path in (tmp_path / "demo").iterdir()} == written
+    lines = (tmp_path / "demo" / "clusters.csv").read_text().splitlines()
+    labels = load_model(tmp_path / "demo" / "digits.likewise").labels_
+    assert lines == ["row,cluster", *(f"{row},{label}" for row, label in enumerate(labels))]
     assert stdout.splitlines()[-1].endswith(str(tmp_path / "demo" / "report.html"))
 
 

@@ -138,12 +138,12 @@ def test_settings_reach_the_studio(folder, served, capsys):
 
 
 def test_the_demo_opens_the_studio_on_the_digits(folder, served, capsys):
-    main(["demo", "--studio", "--no-browser", "-o", "out"])
+    main(["demo", "--studio", "--no-browser"])
     capsys.readouterr()
     gallery = served[0][0].gallery
     assert gallery.kind == "images"
     assert gallery.image(0, 96)[1] == "image/png"
-    assert (folder / "out" / "digits-answers.log").exists()
+    assert (folder / "demo-studio" / "digits-answers.log").exists()
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,8 @@ def test_when_nothing_is_left_to_ask_it_says_so():
     assert "no row is left" in done.progress.why
 
 
-def test_another_group_shows_the_next_screen():
+@pytest.mark.parametrize("annotator", [None, "ann"])
+def test_another_group_shows_the_next_screen_also_to_who_is_named_only_in_the_answer(annotator):
     n_groups = 10
     rows = np.repeat(np.eye(n_groups), 3, axis=0) * 9 + np.linspace(0, 0.1, 3 * n_groups)[:, None]
     y = np.repeat(np.arange(n_groups), 3)
@@ -98,7 +99,7 @@ def test_another_group_shows_the_next_screen():
         if question is None:
             break
         choice = oracle(question)
-        started.answer(question, choice)
+        started.answer(question, choice, annotator=annotator)
         if choice == "another":
             seen_another = True
             following = started.next_question()
@@ -106,6 +107,9 @@ def test_another_group_shows_the_next_screen():
             assert following.groups == question.more[:8]
     assert seen_another
     assert adjusted_rand_score(y, started.labels) == 1
+    last = started.events[-1].question
+    started.undo()
+    assert started.next_question() == last
 
 
 def test_questions_come_again_with_sides_swapped_and_consistency_is_measured():

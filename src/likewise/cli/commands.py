@@ -42,10 +42,9 @@ def commands() -> None:
 @click.option(
     "-o",
     "--output",
-    default="demo-output",
-    show_default=True,
+    default=None,
     type=click.Path(file_okay=False),
-    help="Output folder.",
+    help="Output folder.  [default: demo-output, or demo-studio]",
 )
 @click.option(
     "--answers",
@@ -60,7 +59,7 @@ def commands() -> None:
 @no_browser_option
 @seed_option
 def demo(
-    output: str,
+    output: str | None,
     answers: int,
     in_studio: bool,
     port: int | None,
@@ -75,12 +74,17 @@ def demo(
         from likewise.cli.demo_studio import run_demo_studio
 
         run_demo_studio(
-            Path(output), random_state=random_state, port=port, opens_browser=not no_browser
+            Path(output or "demo-studio"),
+            random_state=random_state,
+            port=port,
+            opens_browser=not no_browser,
         )
         return
     from likewise.cli.demo import run_demo
 
-    run_demo(Path(output), n_answers=answers, random_state=random_state, say=click.echo)
+    run_demo(
+        Path(output or "demo-output"), n_answers=answers, random_state=random_state, say=click.echo
+    )
 
 
 for command in (cluster, check, select, apply, ask, studio):

@@ -11,12 +11,14 @@ from likewise.constraints import Constraints
 from likewise.datasets import load_digits
 from likewise.evaluation import free_row_score, satisfaction_score
 from likewise.files.atomic_file import replacing, replacing_together
+from likewise.files.row_file import write_clusters
 from likewise.guided import GuidedClustering
 from likewise.model_file import save_model
 from likewise.report import write_report
 
 N_CLUSTERS = 10
-ANSWERS, MODEL, PICTURE, REPORT = "answers.csv", "digits.likewise", "digits.png", "report.html"
+ANSWERS, CLUSTERS, MODEL = "answers.csv", "clusters.csv", "digits.likewise"
+PICTURE, REPORT = "digits.png", "report.html"
 
 
 def run_demo(folder: Path, *, n_answers: int, random_state: int, say: Callable) -> None:
@@ -51,9 +53,10 @@ def run_demo(folder: Path, *, n_answers: int, random_state: int, say: Callable) 
     say(f"Contradictions between answers: {len(model.report_.conflicts)}")
 
     folder.mkdir(parents=True, exist_ok=True)
-    written = [ANSWERS, MODEL]
+    written = [ANSWERS, CLUSTERS, MODEL]
     with replacing_together():
         answers.write(folder / ANSWERS)
+        write_clusters(folder / CLUSTERS, after, None)
         save_model(model, folder / MODEL)
         if _draw(folder / PICTURE, X, (before, after), model.transform(X)):
             written.insert(0, PICTURE)
@@ -61,6 +64,7 @@ def run_demo(folder: Path, *, n_answers: int, random_state: int, say: Callable) 
         about = {"constraints": answers, "images": pictures, "title": "Handwritten digits"}
         write_report(folder / REPORT, model, X, **about)
     say(f"Files in {folder}/: {', '.join(written)}")
+    say("To answer yourself:  likewise demo --studio")
     say(f"Open this report in a browser: {folder / REPORT}")
 
 
@@ -69,7 +73,7 @@ def _check_folder(folder: Path) -> None:
     if not folder.is_dir():
         return
     names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
-    others = sorted(names - {ANSWERS, MODEL, PICTURE, REPORT})
+    others = sorted(names - {ANSWERS, CLUSTERS, MODEL, PICTURE, REPORT})
     if others or (names and MODEL not in names):
         first = others[0] if others else min(names)
         raise FileExistsError(
