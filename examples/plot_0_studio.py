@@ -2,14 +2,15 @@
 The studio: from no answer to named clusters
 ============================================
 
-``likewise studio photos/`` opens a page in your browser, which asks one short question after another.
+``likewise studio photos/`` opens a page in your browser, which asks one short question after
+another.
 
 .. image:: /images/studio-answer.png
    :alt: A question: one digit, eight groups with a key each, progress and a map beside them
 
-Behind the page is a session with a log. This tutorial holds such a session without the page, so that
-it can be watched: the labels of the digits answer in place of a person, and, unlike at the page, we
-can look up how good the clusters are.
+Behind the page is a session with a log. This tutorial holds such a session without the page, so
+that it can be watched: the labels of the digits answer in place of a person, and, unlike at the
+page, we can look up how good the clusters are.
 """
 
 # sphinx_gallery_thumbnail_path = 'images/studio-answer.png'

@@ -2,12 +2,12 @@
 A table of customers: holes, categories, dates
 ==============================================
 
-Tables of real customers have missing cells, categories, dates and a column that is no feature at all.
-There are many ways to group such rows, and a few answers say which one is meant.
+Tables of real customers have missing cells, categories, dates and a column that is no feature at
+all. There are many ways to group such rows, and a few answers say which one is meant.
 
-The customers are made up, so that we know who is who: four kinds of people, told by what they buy and
-how often. Where their store is stands in four columns, and divides them more sharply: an algorithm
-that has only the table takes that, and it is not what we want.
+The customers are made up, so that we know who is who: four kinds of people, told by what they buy
+and how often. Where their store is stands in four columns, and divides them more sharply: an
+algorithm that has only the table takes that, and it is not what we want.
 """
 
 import matplotlib.pyplot as plt

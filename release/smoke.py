@@ -123,9 +123,33 @@ def use_exact(folder):
 
 
 def use_oracle(folder):
-    import httpx
+    import json
+    import threading
+    from http.server import BaseHTTPRequestHandler, HTTPServer
 
-    assert httpx.__version__
+    from likewise.labeling import Question, oracles
+
+    class Service(BaseHTTPRequestHandler):
+        """Any model behind HTTP, which says what no code is: that counts as "can't tell"."""
+
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            reply = json.dumps({"choices": [{"message": {"content": "hm"}}]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(reply)))
+            self.end_headers()
+            self.wfile.write(reply)
+
+        def log_message(self, *_):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Service) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/v1"
+        machine = oracles.chat(address, "any", rows=["one", "two"], task="Group words.")
+        question = Question("pair", (0, 1))
+        assert machine(question).choice == "cant_tell"
+        server.shutdown()
 
 
 def use_deep(folder):
