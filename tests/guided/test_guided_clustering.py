@@ -101,13 +101,6 @@ def test_without_answers_it_is_k_means_on_the_features_and_says_so():
     assert model.learner_ is None
 
 
-def test_without_answers_a_seed_gives_the_clusters_that_it_gives_k_means(digits):
-    X = digits[0]
-    model = GuidedClustering(10, n_init=1, random_state=3).fit(X)
-    kmeans = KMeans(10, n_init=1, random_state=3).fit(X)
-    assert adjusted_rand_score(kmeans.labels_, model.labels_) == 1
-
-
 def test_few_answers_hold_and_do_no_harm():
     X, y = load_iris().X, np.asarray(load_iris().y)
     answers = Constraints.from_labels(y, n_must_link=4, n_cannot_link=4, random_state=0)

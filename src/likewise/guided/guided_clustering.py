@@ -37,7 +37,7 @@ from likewise.guided.many_rows import (
     label_blocks,
     share_blocks,
 )
-from likewise.guided.outcome import Outcome, place
+from likewise.guided.outcome import Outcome
 from likewise.guided.people import (
     People,
     describe_people,
@@ -45,6 +45,7 @@ from likewise.guided.people import (
     put_back,
     set_views_aside,
 )
+from likewise.guided.plain_clusters import cluster_plainly
 from likewise.guided.preparation import Preparation, fit_preparation
 from likewise.guided.raw_rows import (
     as_numbers,
@@ -254,7 +255,8 @@ class GuidedClustering(
         y : None
             Ignored; it is here for scikit-learn.
         constraints : Constraints, default=None
-            Answers of every kind. Without any, the features are clustered as they are.
+            Answers of every kind. Without any, the features are clustered as they are or, where
+            that keeps neighbors together better, on a map of which rows are neighbors.
 
         Returns
         -------
@@ -291,7 +293,9 @@ class GuidedClustering(
         choice, Z = outcome.choice, outcome.Z
         self.learner_, self.n_clusters_ = outcome.learner, len(outcome.centers)
         self.cluster_names_ = [""] * self.n_clusters_
-        before = place(X_fit, Constraints(len(rows)), self.n_clusters_, self.n_init, seed)
+        before = outcome.plain
+        if before is None or len(before.centers) != self.n_clusters_:
+            before = cluster_plainly(X_fit, self.n_clusters_, self.n_init, seed)
 
         self.cluster_centers_ = outcome.centers
         self.anchors_, self.anchor_memberships_ = outcome.anchors, outcome.anchor_memberships

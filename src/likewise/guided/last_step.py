@@ -22,7 +22,8 @@ from sklearn.neighbors import LocalOutlierFactor
 from likewise.cluster import label_by_rules, size_bounds
 from likewise.constraints import Constraints, InconsistentConstraints
 from likewise.evaluation import satisfied_answers
-from likewise.guided.outcome import Outcome, largest_first
+from likewise.guided.outcome import Outcome
+from likewise.guided.placed import largest_first
 
 OUTLIER = -1
 N_NEIGHBORS = 20

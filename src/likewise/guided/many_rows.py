@@ -1,6 +1,6 @@
 """All rows by what was learned from a sample of them, in one pass over their blocks.
 
-    before   the nearest center of the features as prepared, found without answers
+    before   the nearest center of the features as prepared, or anchors, found without answers
     labels   the nearest center in the learned space, or the memberships of the nearest anchors,
              in as many directions as tell which these are (fewer_directions.py)
 
@@ -16,7 +16,8 @@ import numpy as np
 from likewise.constraints import Constraints
 from likewise.guided.fewer_directions import along, center_directions, map_along
 from likewise.guided.last_step import Finished, finish
-from likewise.guided.outcome import Outcome, Placed, share_by_centers, share_by_neighbors
+from likewise.guided.outcome import Outcome, share_by_centers
+from likewise.guided.placed import Placed, share_by_neighbors
 from likewise.guided.raw_rows import as_numbers, named_blocks
 from likewise.maps import Map, NeighborMap, by_map, from_device, on_device
 from likewise.numerics.array_library import library_of
@@ -62,6 +63,13 @@ def by_centers(map_rows: Map, centers: np.ndarray) -> Assigner:
 def by_anchors(map_rows: Map, centers: np.ndarray, anchors, memberships, directions) -> Assigner:
     shares = NeighborMap(along(anchors, directions), memberships, N_NEIGHBORS)
     return Assigner(map_along(map_rows, directions), along(centers, directions), shares)
+
+
+def by_placed(map_rows: Map, placed: Placed) -> Assigner:
+    if placed.anchors is None or placed.memberships is None:
+        return by_centers(map_rows, placed.centers)
+    anchors, directions = placed.anchors, placed.directions
+    return by_anchors(map_rows, placed.centers, anchors, placed.memberships, directions)
 
 
 def assign_all(
@@ -137,7 +145,7 @@ def label_all_rows(
     before anything was learned."""
     if len(rows) == X.shape[0]:
         return outcome.labels, before.labels
-    at_first = by_centers(model.map_.maps[0], before.centers)
+    at_first = by_placed(model.map_.maps[0], before)
     arrays = (outcome.labels, outcome.Z, before.centers, outcome.centers, outcome.anchors)
     labels, labels_before = assign_all(
         X,

@@ -5,15 +5,13 @@ by neighbors   memberships spread from known groups, or found from pairs over jo
                others by those of their neighbors
 """
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.cluster import KMeans
 from sklearn.pipeline import Pipeline
 
-from likewise.cluster import PCKMeans, choose_n_clusters
+from likewise.cluster import ClusterCount, choose_n_clusters
 from likewise.constraints import Constraints
 from likewise.evaluation import fit_keywords, percent, satisfied_answers
 from likewise.guided.evidence import weigh_evidence
@@ -33,7 +31,6 @@ from likewise.guided.pair_consensus import (
     judge_answers,
     judge_others,
     place_side_by_side,
-    share_clusters,
     try_ways,
     weigh_ways,
 )
@@ -50,15 +47,15 @@ from likewise.guided.pair_graphs import (
     never_contradict,
     unseen_credits,
 )
+from likewise.guided.placed import Placed, largest_first, mean_of, place, share_by_neighbors
+from likewise.guided.plain_clusters import cluster_plainly, share_plainly
 from likewise.guided.spaces import AS_THEY_ARE, Choice, learn_space, start_coordinates
 from likewise.guided.unnamed_groups import seed_unnamed
 from likewise.kernel_learning import SKLR
-from likewise.kernels import interpolation_weights, sq_distances
+from likewise.kernels import sq_distances
 from likewise.maps import as_map
 from likewise.numerics.rows import sample_rows
-from likewise.numerics.threads import one_thread_if_small
 
-PRICE = 0.5  # of a violated pair, in half mean squared distances
 GRAPH_ROWS = 3000  # that groups are spread over; the others take the memberships of their neighbors
 TRIAL_ROWS = 1000  # that spaces are weighed on, known rows among them
 PAIR_ROWS = 600  # that pairs are tried on, beside those that they refer to
@@ -79,34 +76,12 @@ class Outcome(NamedTuple):
     anchors: np.ndarray | None = None  # (m, r) rows that memberships were spread over
     anchor_memberships: np.ndarray | None = None  # (m, k)
     anchor_directions: np.ndarray | None = None  # (r, q) in which rows look for them; None is all
+    plain: Placed | None = None  # clusters without answers, where they were found
 
 
 class Learned(NamedTuple):
     Z: np.ndarray  # (n, r)
     pulls: np.ndarray  # (n_answers,)
-
-
-class Placed(NamedTuple):
-    labels: np.ndarray  # (n,)
-    centers: np.ndarray  # (k, r)
-
-
-@one_thread_if_small(lambda Z, *_, **__: Z.size)
-def place(Z, answers: Constraints, n_clusters: int, n_init: int, seed: int) -> Placed:
-    """k-means, then soft pairs from its centers where there are any; the largest cluster first."""
-    model = KMeans(n_clusters, n_init=n_init, random_state=seed).fit(Z)
-    if len(answers.positions("must_link", "cannot_link")):
-        model = PCKMeans(n_clusters, C=PRICE, init=model.cluster_centers_)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what it would say stands in the report
-            model.fit(Z, constraints=answers)
-    order = largest_first(model.labels_, n_clusters)
-    return Placed(np.argsort(order)[model.labels_], model.cluster_centers_[order])
-
-
-def largest_first(labels: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Clusters by falling size."""
-    return np.argsort(-np.bincount(labels, minlength=n_clusters), kind="stable")
 
 
 def spread_groups(
@@ -126,17 +101,15 @@ def spread_groups(
     if k > n_groups:
         why_n_clusters = f"{k}, as asked; answers name {n_groups} of them"
     is_learned, p_value = follow_the_data(X[rows], groups[rows], seed)
-    pulls, nothing = np.zeros(answers.n_answers), np.empty(0)
+    pulls = np.zeros(answers.n_answers)
     if not is_learned:
-        placed = place(X, Constraints(len(X)), k, n_init, seed)
-        why = (
-            f"{AS_THEY_ARE.name}: the known rows do not predict each other better than with "
-            f"permuted groups (p = {p_value:.2f}), so nothing is learned from them."
+        choice = nothing_learned(
+            answers,
+            "the known rows do not predict each other better than with permuted groups "
+            f"(p = {p_value:.2f})",
         )
-        unknown = np.full(answers.n_answers, np.nan)
-        choice = Choice(None, (), nothing, nothing, -1, why, unknown, follows=False)
-        none = np.empty(0, dtype=np.int64)
-        return Outcome(choice, None, X, placed.labels, placed.centers, none, pulls, why_n_clusters)
+        counted = ClusterCount(k, why_n_clusters)
+        return without_answers(X, answers, counted, choice, n_init, seed)
 
     trial_rows = sample_rows(len(rows), TRIAL_ROWS, np.searchsorted(rows, known), seed)
     seeds, centers = groups[rows], None
@@ -224,7 +197,13 @@ def join_pairs(
         seed=seed,
     )
     if not evidence.follows:
-        return without_answers(X, answers, n_clusters, evidence.p_value, n_init, seed)
+        choice = nothing_learned(
+            answers,
+            "the answers agree with the data no better than random ones would "
+            f"(p = {evidence.p_value:.2f})",
+        )
+        counted = choose_n_clusters(X, None, n_clusters, random_state=seed)
+        return without_answers(X, answers, counted, choice, n_init, seed)
 
     every = np.arange(answers.n_answers)
     learner: SKLR | None = kernel_learner(seed)
@@ -240,7 +219,8 @@ def join_pairs(
 
     rows = sample_rows(len(X), GRAPH_ROWS, np.union1d(answers.touched_rows(), trial_rows), seed)
     heard = answers.restrict(rows)
-    plain = share_clusters(X[rows], k, n_init, seed)
+    found = cluster_plainly(X, k, n_init, seed)
+    plain = share_plainly(X[rows], found)
     ways = find_ways(X[rows], Z[rows], heard, k, plain=plain, n_init=n_init, seed=seed)
     folds = extend_folds(way_trials, Z[rows], np.searchsorted(rows, trial_rows))
     others = np.setdiff1d(every, judged)
@@ -295,23 +275,39 @@ def join_pairs(
         anchors,
         memberships[:, order],
         there,
+        found,
     )
 
 
 def without_answers(
-    X: np.ndarray, answers: Constraints, n_clusters: int | str, p_value: float, n_init: int, seed
+    X: np.ndarray, answers: Constraints, counted: ClusterCount, choice: Choice, n_init: int, seed
 ) -> Outcome:
-    """The clusters of the features as they are, since answers do not follow the data."""
-    counted = choose_n_clusters(X, None, n_clusters, random_state=seed)
-    placed = place(X, Constraints(len(X)), counted.n_clusters, n_init, seed)
-    why = (
-        f"{AS_THEY_ARE.name}: the answers agree with the data no better than random ones would "
-        f"(p = {p_value:.2f}), so nothing is learned from them."
-    )
-    nothing, unknown = np.empty(0), np.full(answers.n_answers, np.nan)
-    choice = Choice(None, (), nothing, nothing, -1, why, unknown, follows=False)
+    """The clusters of the rows alone, since answers teach nothing, as the choice says."""
+    plain = cluster_plainly(X, counted.n_clusters, n_init, seed)
+    if plain.why:
+        choice = choice._replace(why=f"{choice.why} Clusters are found {plain.why}.")
     none, pulls = np.empty(0, dtype=np.int64), np.zeros(answers.n_answers)
-    return Outcome(choice, None, X, placed.labels, placed.centers, none, pulls, counted.why)
+    return Outcome(
+        choice,
+        None,
+        X,
+        plain.labels,
+        plain.centers,
+        none,
+        pulls,
+        counted.why,
+        plain.anchors,
+        plain.memberships,
+        plain.directions,
+        plain,
+    )
+
+
+def nothing_learned(answers: Constraints, why: str) -> Choice:
+    """The features as they are, because the answers do not follow the data."""
+    nothing, unknown = np.empty(0), np.full(answers.n_answers, np.nan)
+    why = f"{AS_THEY_ARE.name}: {why}, so nothing is learned from them."
+    return Choice(None, (), nothing, nothing, -1, why, unknown, follows=False)
 
 
 def draw_answers(answers: Constraints, seed: int) -> np.ndarray:
@@ -376,16 +372,6 @@ def pair_credits(answers: Constraints, groups: np.ndarray, held_out: np.ndarray)
     positions = answers.positions("must_link", "cannot_link")
     credits[positions[are_known]] = chances[are_known]
     return credits
-
-
-def mean_of(Z: np.ndarray, is_member: np.ndarray) -> np.ndarray:
-    """The mean of the members; of all rows where there are none."""
-    return Z[is_member].mean(axis=0) if is_member.any() else Z.mean(axis=0)
-
-
-def share_by_neighbors(Z, anchors: np.ndarray, memberships: np.ndarray) -> np.ndarray:
-    """Memberships (n, k) of rows by those of their nearest anchors."""
-    return interpolation_weights(Z, anchors) @ memberships
 
 
 def share_by_centers(Z, centers: np.ndarray, sq_unit: float) -> np.ndarray:

@@ -8,9 +8,10 @@
 
 k-means on the rows of C gives the clusters: two rows are near where most of the ways put them
 together. The ways are k-means on the joined graphs (pair_graphs.py), in the space of SKLR, in that
-of ITML and in the features. A few answers more often change which way predicts best, and with it
-half of the clusters if one had to be chosen; they change an average little. Fits that left a fold
-out are made anyway, and averages over them depend less on any one answer.
+of ITML, and the clusters without answers (plain_clusters.py). A few answers more often change which
+way predicts best, and with it half of the clusters if one had to be chosen; they change an average
+little. Fits that left a fold out are made anyway, and averages over them depend less on any one
+answer.
 Reference: strehl2002 for clusters of memberships side by side, breiman1996 for averages over fits.
 """
 
@@ -36,6 +37,7 @@ from likewise.guided.pair_graphs import (
     share_rows,
     to_power,
 )
+from likewise.guided.plain_clusters import cluster_plainly, share_plainly
 from likewise.guided.spaces import AS_THEY_ARE, learn_space
 from likewise.kernels import interpolation_weights
 from likewise.metric_learning import ITML
@@ -79,7 +81,7 @@ def find_ways(
 ) -> np.ndarray:
     """Memberships (n_ways, n, k) in the order of WAYS; the last is left out beyond 300 features.
 
-    `Z` are the rows in the space of SKLR, `plain` their memberships by k-means in the features.
+    `Z` are the rows in the space of SKLR, `plain` their memberships by clusters without answers.
     """
     spaces = [Z]
     if X.shape[1] <= MOST_FEATURES:
@@ -104,7 +106,7 @@ def try_ways(
 ) -> WayTrials:
     """Every way, learned without each fold; `start` are the coordinates that SKLR starts from."""
     folds, of_triples = [], np.full(answers.n_answers, np.nan)
-    plain = share_clusters(X, n_clusters, N_STARTS, seed)
+    plain = share_plainly(X, cluster_plainly(X, n_clusters, N_STARTS, seed))
     for split in track(splits, "holding out answers"):
         Z = learn_space(start, kernel_learner(seed), split.fit_part)
         of_triples[split.held_out_at] = answer_credits(Z, split.held_out)

@@ -20,9 +20,10 @@ from likewise.guided.outcome import (
     draw_answers,
     fit_learner,
     join_pairs,
-    place,
     spread_groups,
+    without_answers,
 )
+from likewise.guided.placed import place
 from likewise.guided.spaces import Choice, choose_space, people_disagree, rank_doubtful, try_choices
 from likewise.kernel_learning import ChoiceKernel
 from likewise.numerics.rows import sample_rows
@@ -75,11 +76,19 @@ def choose_learner(
 def cluster_in_space(
     X, answers: Constraints, n_clusters: int | str, choice: Choice, *, n_init: int, seed: int
 ) -> Outcome:
-    """k-means in the chosen space, again without the doubtful answers."""
+    """k-means in the chosen space, again without the doubtful answers.
+
+    Where nothing is learned and no pair has a price, the clusters are those without answers.
+    """
     learned = fit_learner(choice.learner, X, answers, np.arange(answers.n_answers))
     counted = choose_n_clusters(learned.Z, answers, n_clusters, X=X, random_state=seed)
     k = counted.n_clusters
     heard = answers if choice.follows else Constraints(answers.n_samples)
+    if choice.learner is None and not len(heard.positions("must_link", "cannot_link")):
+        plain = without_answers(X, answers, counted, choice, n_init, seed)
+        satisfied = satisfied_answers(X, heard, plain.labels)
+        doubtful = rank_doubtful(choice.credits[: heard.n_answers], satisfied, plain.pulls)
+        return plain._replace(doubtful=doubtful)
     placed = place(learned.Z, heard, k, n_init, seed)
     satisfied = satisfied_answers(learned.Z, heard, placed.labels)
     doubtful = rank_doubtful(choice.credits[: heard.n_answers], satisfied, learned.pulls)
@@ -90,6 +99,13 @@ def cluster_in_space(
         trusted = np.delete(np.arange(answers.n_answers), doubtful)
         learned = fit_learner(choice.learner, X, answers, trusted)
         placed = place(learned.Z, answers.subset(trusted), k, n_init, seed)
-    labels, centers = placed
-    Z, pulls, why = learned.Z, learned.pulls, counted.why
-    return Outcome(choice, choice.learner, Z, labels, centers, doubtful, pulls, why)
+    return Outcome(
+        choice,
+        choice.learner,
+        learned.Z,
+        placed.labels,
+        placed.centers,
+        doubtful,
+        learned.pulls,
+        counted.why,
+    )

@@ -33,6 +33,7 @@ from likewise.kernels.graph import (
     similarity_graph,
 )
 from likewise.kernels.landmarks import choose_landmarks
+from likewise.kernels.layout import lay_out
 from likewise.kernels.named import KERNEL_NAMES, kernel_diagonal, kernel_function, kernel_oracle
 from likewise.kernels.pointwise import cosine, linear, polynomial, rbf, rbf_theta
 
@@ -52,6 +53,7 @@ __all__ = [
     "kernel_function",
     "kernel_oracle",
     "laplacian",
+    "lay_out",
     "leading_eigenpairs",
     "linear",
     "map_blocks",

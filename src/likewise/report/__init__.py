@@ -1,8 +1,8 @@
 """The results of a fitted GuidedClustering as an HTML report and as figures (extra `plot`)."""
 
+from likewise.kernels import lay_out
 from likewise.report.descriptions import describe_clusters
 from likewise.report.influence import influential_answers
-from likewise.report.layout import lay_out
 from likewise.report.page import write_report
 
 _FIGURES = ("plot_map", "plot_pulls", "plot_trials", "plot_typical_rows")

@@ -18,9 +18,9 @@ import numpy as np
 from scipy import sparse
 
 from likewise.constraints import Constraints
+from likewise.kernels.layout import neighbor_graph, project
 from likewise.numerics.rows import sample_rows
 from likewise.numerics.threads import one_thread_if_small
-from likewise.report.layout import neighbor_graph, project
 from likewise.report.view import clusters_of, start_space
 
 ALPHA = 0.9  # share of its membership that a row takes from its neighbors

@@ -14,9 +14,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples
 
+from likewise.kernels import lay_out
 from likewise.numerics.label_matching import match_labels
 from likewise.numerics.rows import sample_rows
-from likewise.report.layout import lay_out
 from likewise.selection import take_rows
 
 MAX_ROWS = 20_000  # the typical rows of a sample of this size are as typical as any

@@ -12,7 +12,8 @@ neighbors across the border of a far cell are missed.
 import numpy as np
 from sklearn.cluster import KMeans
 
-from likewise.kernels import nearest_rows, weights_by_distance
+from likewise.kernels.diffusion import weights_by_distance
+from likewise.kernels.distances import nearest_rows
 
 N_NEAREST = 10
 CELL_ROWS = 50  # laid-out rows a cell, on average

@@ -22,10 +22,10 @@ from scipy.sparse import csr_array
 from sklearn.decomposition import PCA
 from sklearn.utils import check_array
 
-from likewise.kernels import nearest_rows
+from likewise.kernels.distances import nearest_rows
+from likewise.kernels.placement import place_rows
 from likewise.numerics.rows import sample_rows
 from likewise.numerics.threads import one_thread_if_small
-from likewise.report.placement import place_rows
 
 LAID_OUT = 5_000  # rows that forces act on; the others are placed among them
 N_NEIGHBORS = 15

@@ -11,8 +11,8 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import trustworthiness
 from sklearn.neighbors import NearestNeighbors
 
-from likewise.report import lay_out, layout, placement
-from likewise.report.layout import (
+from likewise.kernels import lay_out, layout, placement
+from likewise.kernels.layout import (
     align,
     attraction,
     neighbor_graph,
@@ -20,7 +20,7 @@ from likewise.report.layout import (
     repulsion,
     repulsion_of_pairs,
 )
-from likewise.report.placement import place_rows
+from likewise.kernels.placement import place_rows
 
 seeds = st.integers(0, 10_000)
 
