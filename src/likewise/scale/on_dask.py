@@ -3,18 +3,31 @@
 A task holds its arguments (centers, a fitted learner), and Dask keeps it until its result has been
 taken. If a worker dies, others repeat its tasks, and the result is the same to the last bit.
 Arguments that had been scattered to workers beforehand would be lost with a worker.
+
+What happens             what follows
+a worker dies            others repeat its tasks
+a worker is slow         others take what waits for it; a few tasks per worker are under way
+the cluster restarts     tasks whose results are not there yet are sent again
+the scheduler is gone    one error, that says so
+a block kills workers    one error: it is too large for their memory
 """
 
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 from uuid import uuid4
 
 AHEAD = 2  # tasks per worker that wait for it, so that it never waits for us
+MOST_RESTARTS = 3  # of the cluster without a result between them
 HERE = "127.0.0.1"
+LOST = (
+    "The connection to Dask's scheduler was lost before all blocks were done. Start it, connect "
+    "again and repeat the call; with checkpoint= a fit goes on where it stopped."
+)
 
 
 def import_dask():
@@ -38,20 +51,47 @@ def run_on_dask(
     task = dask.delayed(function, pure=False)
     name = "".join(letter if letter.isalnum() else " " for letter in what)
     name = "-".join(word for word in name.split() if not word.isdigit())
-    run = uuid4().hex[:8]
-    tasks = (
-        task(part, *arguments, dask_key_name=f"{name}-{run}{number:08x}")
-        for number, part in enumerate(parts)
-    )
+    run, numbers = uuid4().hex[:8], count()
+
+    def task_of(part):
+        return task(part, *arguments, dask_key_name=f"{name}-{run}{next(numbers):08x}")
+
+    waiting = iter(parts)
     if client is None:  # the scheduler of Dask's own choice
-        while few := list(islice(tasks, AHEAD * (os.cpu_count() or 1))):
+        while few := [task_of(part) for part in islice(waiting, AHEAD * (os.cpu_count() or 1))]:
             yield from dask.compute(*few)
         return
+
+    def submit(part):
+        if client.status != "running":
+            raise RuntimeError(LOST)
+        return part, client.compute(task_of(part))
+
     n_ahead = AHEAD * max(sum(client.nthreads().values()), 1)
-    under_way = deque(client.compute(one) for one in islice(tasks, n_ahead))
+    under_way = deque(map(submit, islice(waiting, n_ahead)))
     while under_way:
-        yield under_way.popleft().result()
-        under_way.extend(client.compute(one) for one in islice(tasks, 1))
+        yield _first_result(under_way, submit)
+        under_way.popleft()
+        under_way.extend(map(submit, islice(waiting, 1)))
+
+
+def _first_result(under_way: deque[tuple[Any, Any]], submit: Callable) -> Any:
+    """The result of the first task under way; all are sent again after the cluster restarted."""
+    from distributed import KilledWorker
+
+    for _ in range(MOST_RESTARTS + 1):
+        try:
+            return under_way[0][1].result()
+        except KilledWorker as error:
+            raise RuntimeError(
+                f"Dask's workers died of {error.task!r}, one after another: a block may be too "
+                "large for their memory. Write smaller row groups or chunks, or give workers more."
+            ) from None
+        except CancelledError:
+            lost = [part for part, _ in under_way]
+        under_way.clear()
+        under_way.extend(map(submit, lost))
+    raise RuntimeError(LOST)
 
 
 @contextmanager
@@ -89,7 +129,7 @@ def connect(scheduler: str | None = None, n_workers: int | None = None):
             n_workers=n_workers or os.cpu_count(),
             threads_per_worker=1,
             host=HERE,
-            dashboard_address=None,
+            dashboard_address=f"{HERE}:0",
         ) as cluster,
         Client(cluster) as client,
     ):
