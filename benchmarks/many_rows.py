@@ -1,6 +1,7 @@
 """GuidedClustering from a file of rows to clusters, by the number of rows, with small groups in it.
 
-    python -m benchmarks.many_rows [--rows N ...] [--answers clicks|triples ...] [--device cuda]
+    python -m benchmarks.many_rows [--rows N ...] [--answers clicks|triples|linear ...]
+                                   [--device cuda] [--n-jobs J] [--killed]
                                    [--folder FOLDER] [--results FILE] [--smallest] [--publish]
 
 Rows x 32 float32 in a .npy file, made here: eight Gaussian clouds with 95.6 % of the rows and four
@@ -9,16 +10,20 @@ GuidedClustering(12, random_state=0).fit(path, constraints=answers), in a proces
 
 clicks    five known rows of each cloud: rows go by memberships of the nearest anchors
 triples   200 odd-one-out answers: rows go to the nearest center in a learned space
+linear    the five known rows for learner=RCA(): to the nearest center after a linear map
 
 CPU and wall seconds of the whole fit, of the same fit on its 10,000 first rows (learning, which
 does not grow) and the difference by row; peak memory of the process; ARI, and the share of the rows
 of the small clouds that are in the cluster where most of their cloud is. The slope is that of log
 CPU seconds beyond learning over log rows. With --device, how many bytes of rows a second went to
-the device, beside what a copy alone reaches in the same process. --results keeps a line per run,
+the device, beside what a copy alone reaches in the same process. With --killed, each fit has a
+checkpoint=, is killed when half of its labels are in it, and is begun again: CPU seconds are those
+of both, and labels must be those of the fit that was not killed. --results keeps a line per run,
 and what stands there is not run again. 100,000,000 rows take 12.8 GB in FOLDER.
 """
 
 import argparse
+import hashlib
 import json
 import platform
 import resource
@@ -31,7 +36,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.printing import add_publish_option, print_rows, publish
-from likewise import Constraints, GuidedClustering
+from likewise import RCA, Constraints, GuidedClustering
 from likewise.files.row_file import write_npy_header
 from likewise.progress import show_progress
 
@@ -42,8 +47,9 @@ N_GROUPS = len(SHARES)
 SPREAD = 0.7  # of the centers, with clouds of width 1
 BLOCK = 100_000
 N_FIRST = 20_000  # rows that answers are about
+N_LABELS = 2  # of a row in a checkpoint: the cluster, and that before learning
 SIZES, SMALLEST = (100_000, 1_000_000, 10_000_000), (12_000, 24_000)
-KINDS = ("clicks", "triples")
+KINDS = ("clicks", "triples", "linear")
 N_LEARNED = 10_000  # as in GuidedClustering
 
 
@@ -113,35 +119,58 @@ def found_share(counts):
     return found / counts[N_BIG:].sum()
 
 
-def job(n_rows, kind, folder, device):
+def job(n_rows, kind, folder, device=None, n_jobs=None, checkpoint=None):
     """One fit from a file: seconds, ARI and the peak memory."""
     folder = Path(folder)
     path = folder / f"rows-{n_rows}.npy"
     y = np.load(folder / f"clouds-{n_rows}.npy")
-    model = GuidedClustering(N_GROUPS, random_state=0, device=device)
-    few = np.load(path, mmap_mode="r")[:N_LEARNED]
-    few_answers = answers_of(y[:N_LEARNED], kind)
+    learner = RCA() if kind == "linear" else "auto"
+    model = GuidedClustering(
+        N_GROUPS, learner=learner, random_state=0, device=device, n_jobs=n_jobs
+    )
+    few = np.array(np.load(path, mmap_mode="r")[:N_LEARNED])
+    work = [(few, answers_of(y[:N_LEARNED], kind), None), (path, answers_of(y, kind), checkpoint)]
     spent = []
-    for rows, answers in ((np.array(few), few_answers), (path, answers_of(y, kind))):
+    for rows, answers, kept in work[1:] if checkpoint else work:
         began = time.process_time(), time.perf_counter()
-        model.fit(rows, constraints=answers)
+        model.set_params(checkpoint=kept).fit(rows, constraints=answers)
         spent.append((time.process_time() - began[0], time.perf_counter() - began[1]))
     unit = 2**20 if sys.platform == "darwin" else 2**10
     found = {
         "rows": n_rows,
         "answers": kind,
         "device": device or "",
+        "killed": checkpoint is not None,
         "learn_cpu": spent[0][0],
         "learn_wall": spent[0][1],
-        "cpu": spent[1][0],
-        "wall": spent[1][1],
+        "cpu": spent[-1][0],
+        "wall": spent[-1][1],
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit,
-        "labels": len(model.labels_),
+        "labels": hashlib.sha256(model.labels_.data).hexdigest(),
     }
     counts = count_together(y, model.labels_)
     found["ari"], found["small"] = rand_index(counts), found_share(counts)
     if device is not None:
         found["copied"] = copy_rate(device)
+    return found
+
+
+def killed_job(settings):
+    """The same after a kill when half of the labels were in the checkpoint."""
+    checkpoint = Path(settings["folder"]) / "half.labels"
+    settings = settings | {"checkpoint": str(checkpoint)}
+    began, used = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    first = subprocess.Popen(command_of(settings), stdout=subprocess.DEVNULL)
+    half = settings["n_rows"] * N_LABELS * 4 // 2
+    while first.poll() is None and not (checkpoint.exists() and checkpoint.stat().st_size > half):
+        time.sleep(0.01)
+    first.kill()
+    if first.wait() == 0:
+        raise RuntimeError("The fit was done before it could be killed. Use more rows.")
+    wall, now = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    found = fresh(settings)
+    found["cpu"] += now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
+    found["wall"] += wall
     return found
 
 
@@ -160,9 +189,12 @@ def copy_rate(device):
     return block.nbytes / best
 
 
+def command_of(settings):
+    return [sys.executable, "-m", "benchmarks.many_rows", "--job", json.dumps(settings)]
+
+
 def fresh(settings):
-    command = [sys.executable, "-m", "benchmarks.many_rows", "--job", json.dumps(settings)]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(command_of(settings), check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout)
 
 
@@ -170,19 +202,29 @@ def measure(options, folder):
     """Every run, from the file of results where it stands there."""
     kept = Path(options.results) if options.results else folder / "results.jsonl"
     lines = kept.read_text().splitlines() if kept.exists() else []
-    done = {(run["rows"], run["answers"], run["device"]): run for run in map(json.loads, lines)}
+    done = {
+        (run["rows"], run["answers"], run["device"], run.get("killed", False)): run
+        for run in map(json.loads, lines)
+    }
     for n_rows in options.rows:
         for kind in options.answers:
-            key = n_rows, kind, options.device or ""
+            key = n_rows, kind, options.device or "", options.killed
             if key not in done:
                 if not (folder / f"clouds-{n_rows}.npy").exists():
                     write_rows(folder, n_rows)
                 settings = {"n_rows": n_rows, "kind": kind, "device": options.device}
-                settings["folder"] = str(folder)
-                done[key] = job(**settings) if options.smallest else fresh(settings)
+                settings |= {"folder": str(folder), "n_jobs": options.n_jobs}
+                work = fresh if not options.killed else killed_job
+                done[key] = job(**settings) if options.smallest else work(settings)
                 with open(kept, "a") as file:
                     file.write(json.dumps(done[key]) + "\n")
-            yield done[key]
+            whole = done.get((*key[:3], False))
+            as_whole = whole is not None and whole["labels"] == done[key]["labels"]
+            yield (
+                done[key]
+                | {"as_whole": as_whole}
+                | ({"learn_cpu": whole["learn_cpu"]} if options.killed and whole else {})
+            )
         for name in ("rows", "clouds"):
             (folder / f"{name}-{n_rows}.npy").unlink(missing_ok=True)
 
@@ -197,7 +239,8 @@ def table(options, folder):
         "us a row beyond learning",
     ]
     columns += ["peak MB", "ARI", "small groups found"]
-    yield (*columns, *(["share of the copy rate"] if options.device else []))
+    columns += ["share of the copy rate"] if options.device else []
+    yield (*columns, *(["labels as without the kill"] if options.killed else []))
     spent = {kind: [] for kind in options.answers}
     for run in measure(options, folder):
         beyond = max(run["cpu"] - run["learn_cpu"], 1e-3)
@@ -208,11 +251,12 @@ def table(options, folder):
             *(f"{run['wall']:.1f}", f"{1e6 * beyond / run['rows']:.1f}", f"{run['peak_mb']:.0f}"),
             *(f"{run['ari']:.3f}", f"{run['small']:.3f}"),
             *([f"{moved / run['copied']:.1%}"] if options.device else []),
+            *(["yes" if run["as_whole"] else "NO"] if options.killed else []),
         )
     for kind, sizes in spent.items():
         if len(sizes) > 1:
             slope = np.polyfit(*np.log(np.array(sizes, dtype=float)).T, 1)[0]
-            yield (kind, f"slope {slope:.2f}", *[""] * (7 + bool(options.device)))
+            yield (kind, f"slope {slope:.2f}", *[""] * (7 + bool(options.device) + options.killed))
 
 
 def main():
@@ -220,6 +264,8 @@ def main():
     parser.add_argument("--rows", type=int, nargs="+", help=f"default: {SIZES}")
     parser.add_argument("--answers", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--device", help="of torch's, such as cuda")
+    parser.add_argument("--n-jobs", type=int, help="threads that assign rows")
+    parser.add_argument("--killed", action="store_true", help="kill each fit at half, and go on")
     parser.add_argument("--folder", help="where rows are written")
     parser.add_argument("--results", help="a file of finished runs, to go on from")
     parser.add_argument("--smallest", action="store_true", help="once, in seconds")
@@ -236,6 +282,7 @@ def main():
     if options.publish:
         machine = f"{platform.processor() or platform.machine()}, numpy {np.__version__}"
         name = "many-rows-gpu" if options.device else "many-rows"
+        name = "many-rows-killed" if options.killed else name
         publish("benchmarks", name, found, machine)
 
 

@@ -223,3 +223,16 @@ def test_guided_clustering_of_a_file_is_measured_and_small_groups_are_found(
     monkeypatch.setattr(many_rows, "job", None)  # what stands in the file is not run again
     many_rows.main()
     assert len(results.read_text().splitlines()) == 1
+
+
+def test_a_fit_that_is_killed_at_half_gives_the_labels_of_one_that_is_not(tmp_path):
+    words = [sys.executable, "-m", "benchmarks.many_rows", "--rows", "300000"]
+    words += ["--answers", "linear", "--results", tmp_path / "results.jsonl"]
+    for more in ([], ["--killed"]):
+        done = subprocess.run(
+            [*words, *more], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
+        )
+    row = [cell.strip() for cell in done.stdout.splitlines()[-1].split("|")[1:-1]]
+    assert row[:2] == ["linear", "300,000"]
+    assert row[-1] == "yes"
+    assert float(row[-3]) > 0.8  # ARI
