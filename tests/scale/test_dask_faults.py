@@ -111,7 +111,7 @@ def test_after_a_restart_what_is_missing_is_done_again(client, made):
     for number, total in enumerate(blocks.run(np.sum, what="adding")):
         found.append(total)
         if number == 3:
-            client.restart()
+            client.restart(wait_for_workers=False)
     assert_array_equal(found, [X[i : i + BLOCK].sum() for i in range(0, N_ROWS, BLOCK)])
 
 
