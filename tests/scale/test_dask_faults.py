@@ -169,25 +169,18 @@ def test_a_scheduler_that_is_gone_is_one_error_and_a_checkpoint_goes_on(made, tm
 
 def test_tasks_have_readable_names_few_are_under_way_and_nothing_stays(client, made, monkeypatch):
     X, answers = made
-    scheduler = client.cluster.scheduler
-    wait_until(lambda: not scheduler.tasks)
     monkeypatch.setattr(type(client), "scatter", None)  # whoever calls it fails
-    names, n_under_way = set(), []
+    under_way, before = [], set(client.futures)  # of a test that failed on purpose
     blocks = scale.as_blocks(X, client=client, block_rows=BLOCK)
     for _ in blocks.run(as_it_came, what="reading rows"):
-        n_under_way.append(len(scheduler.tasks))
-        names |= {task.prefix.name for task in scheduler.tasks.values()}
-    assert names == {"reading-rows"}
-    assert max(n_under_way) <= AHEAD * 2 + 2  # for two workers; and what is being let go
+        under_way.append(set(client.futures) - before)
+    assert all(key.startswith("reading-rows-") for keys in under_way for key in keys)
+    assert max(map(len, under_way)) <= AHEAD * 2  # for two workers
     fit(blocks, answers)
+    scheduler = client.cluster.scheduler
     assert {"gathering-rows", "assigning-rows"} <= set(scheduler.task_prefixes)
-    wait_until(lambda: not scheduler.tasks)
-    assert not any(client.has_what().values())
-
-
-def wait_until(is_so, seconds=60):
-    """Until then, or an error: the scheduler lets go of tasks in its own time."""
-    deadline = time.monotonic() + seconds
-    while not is_so():
+    deadline = time.monotonic() + 60  # it lets go of tasks in its own time
+    while scheduler.tasks:
         assert time.monotonic() < deadline
         time.sleep(0.05)
+    assert not any(client.has_what().values())

@@ -69,10 +69,13 @@ def run_on_dask(
 
     n_ahead = AHEAD * max(sum(client.nthreads().values()), 1)
     under_way = deque(map(submit, islice(waiting, n_ahead)))
-    while under_way:
-        yield _first_result(under_way, submit)
-        under_way.popleft()
-        under_way.extend(map(submit, islice(waiting, 1)))
+    try:
+        while under_way:
+            yield _first_result(under_way, submit)
+            under_way.popleft()
+            under_way.extend(map(submit, islice(waiting, 1)))
+    finally:
+        under_way.clear()  # after an error, or when nobody wants the rest: nothing stays there
 
 
 def _first_result(under_way: deque[tuple[Any, Any]], submit: Callable) -> Any:
