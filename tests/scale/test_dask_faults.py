@@ -70,6 +70,25 @@ def first_of(client):
     return min(client.run(own_pid).values())
 
 
+def test_tasks_have_readable_names_few_are_under_way_and_nothing_stays(client, made, monkeypatch):
+    X, answers = made
+    monkeypatch.setattr(type(client), "scatter", None)  # whoever calls it fails
+    under_way = []
+    blocks = scale.as_blocks(X, client=client, block_rows=BLOCK)
+    for _ in blocks.run(as_it_came, what="reading rows"):
+        under_way.append(set(client.futures))
+    assert all(key.startswith("reading-rows-") for keys in under_way for key in keys)
+    assert max(map(len, under_way)) <= AHEAD * 2  # for two workers
+    fit(blocks, answers)
+    scheduler = client.cluster.scheduler
+    assert {"gathering-rows", "assigning-rows"} <= set(scheduler.task_prefixes)
+    deadline = time.monotonic() + 60  # it lets go of tasks in its own time
+    while scheduler.tasks:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert not any(client.has_what().values())
+
+
 def test_labels_of_a_fit_are_the_same_when_a_worker_is_killed(client, made, tmp_path):
     X, answers = made
     expected = fit(X, answers)
@@ -165,22 +184,3 @@ def test_a_scheduler_that_is_gone_is_one_error_and_a_checkpoint_goes_on(made, tm
     n_blocks = N_ROWS // BLOCK
     assert len(seen) == n_blocks + n_blocks - 4  # the sample is in all; four have their labels
     assert not path.exists()
-
-
-def test_tasks_have_readable_names_few_are_under_way_and_nothing_stays(client, made, monkeypatch):
-    X, answers = made
-    monkeypatch.setattr(type(client), "scatter", None)  # whoever calls it fails
-    under_way, before = [], set(client.futures)  # of a test that failed on purpose
-    blocks = scale.as_blocks(X, client=client, block_rows=BLOCK)
-    for _ in blocks.run(as_it_came, what="reading rows"):
-        under_way.append(set(client.futures) - before)
-    assert all(key.startswith("reading-rows-") for keys in under_way for key in keys)
-    assert max(map(len, under_way)) <= AHEAD * 2  # for two workers
-    fit(blocks, answers)
-    scheduler = client.cluster.scheduler
-    assert {"gathering-rows", "assigning-rows"} <= set(scheduler.task_prefixes)
-    deadline = time.monotonic() + 60  # it lets go of tasks in its own time
-    while scheduler.tasks:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    assert not any(client.has_what().values())
