@@ -68,9 +68,19 @@ def test_held_out_answers_in_a_space_that_knows_are_beyond_doubt():
     y = np.repeat([0, 1], 30)
     answers = draw(y, 0)
     splits = folds_about_new_rows(answers, 0)
-    assert p_of_held_out(splits, lambda _: y[:, None].astype(float)) <= 0.005
+    assert p_of_held_out(splits, lambda _: [y[:, None].astype(float)]) <= 0.005
     noise = np.random.default_rng(0).normal(size=(60, 2))
-    assert p_of_held_out(splits, lambda _: noise) > 0.05
+    assert p_of_held_out(splits, lambda _: [noise]) > 0.05
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_space_that_knows_is_heard_beside_one_that_does_not(order):
+    y = np.repeat([0, 1], 30)
+    rng = np.random.default_rng(0)
+    spaces = [y[:, None] + rng.normal(size=(60, 1)) / 2, rng.normal(size=(60, 2))][::order]
+    folds = folds_about_new_rows(draw(y, 0), 0)
+    assert p_of_held_out(folds, lambda _: spaces) < 0.01
+    assert p_of_held_out(folds, lambda _: spaces[::-order][:1]) > 0.05
 
 
 def test_only_answers_about_new_rows_are_judged_by_hand():
@@ -85,7 +95,7 @@ def test_only_answers_about_new_rows_are_judged_by_hand():
 
 
 def sides_by_pairs(part):
-    """(n, 1) rows on one of two sides as far as pairs say so; all others somewhere between."""
+    """A space (n, 1) of rows on one of two sides as far as pairs say so; all others between."""
     Z = np.random.default_rng(0).uniform(-0.5, 0.5, size=(part.n_samples, 1))
     pairs, sign = part.signed_pairs()
     side = dict.fromkeys(part.touched_rows().tolist(), 0)
@@ -100,7 +110,7 @@ def sides_by_pairs(part):
                 break
     for row, where in side.items():
         Z[row] = where
-    return Z
+    return [Z]
 
 
 def test_random_groups_do_not_predict_each_other_through_rows_that_answers_share():
@@ -127,7 +137,7 @@ def test_permuted_answers_pass_in_one_case_in_twenty():
     for seed in range(100):
         y = np.random.default_rng(seed).permutation(np.asarray(iris.y))
         answers = draw(y, seed, n=40)
-        passed.append(weigh_evidence(iris.X, answers, lambda part: iris.X).follows)
+        passed.append(weigh_evidence(iris.X, answers, lambda part: [iris.X]).follows)
     assert sum(passed) <= 11  # more in one of a hundred draws at 5 %
 
 
@@ -144,7 +154,7 @@ def test_answers_of_weight_zero_are_no_evidence():
     iris = load_iris()
     right = draw(np.asarray(iris.y), 0)
     wrong = Constraints(150, must_link=right.cannot_link, cannot_link=right.must_link)
-    assert not weigh_evidence(iris.X, wrong, lambda part: iris.X).follows
+    assert not weigh_evidence(iris.X, wrong, lambda part: [iris.X]).follows
     both = wrong + right
     both = Constraints(
         150,
@@ -152,7 +162,7 @@ def test_answers_of_weight_zero_are_no_evidence():
         cannot_link=both.cannot_link,
         weights=np.tile(np.repeat([0.0, 1.0], 30), 2),
     )
-    assert weigh_evidence(iris.X, both, lambda part: iris.X).follows
+    assert weigh_evidence(iris.X, both, lambda part: [iris.X]).follows
 
 
 def test_permuted_answers_give_the_result_without_answers():

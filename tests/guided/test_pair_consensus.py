@@ -13,15 +13,14 @@ from likewise.guided.pair_consensus import (
     WayTrials,
     Weighed,
     extend_folds,
-    find_ways,
     judge_answers,
     judge_others,
+    lead_directions,
     place_side_by_side,
-    share_clusters,
     try_ways,
     weigh_ways,
 )
-from likewise.guided.pair_graphs import FREE
+from likewise.guided.pair_graphs import FREE, MOST_FEATURES, N_DIRECTIONS
 from likewise.guided.spaces import AS_THEY_ARE
 from likewise.kernels import sq_distances
 
@@ -110,14 +109,16 @@ def test_every_way_finds_clear_clusters_and_predicts_answers_it_has_not_seen():
     assert (judged.hits[:, was_held_out] == 1).all()
 
 
-def test_the_linear_way_is_left_out_beyond_its_features(monkeypatch):
-    X, _, answers = two_halves()
-    plain = share_clusters(X, 2, 1, 0)
-    assert len(find_ways(X, X, answers, 2, plain=plain, n_init=1, seed=0)) == len(WAYS)
-    monkeypatch.setattr("likewise.guided.pair_consensus.MOST_FEATURES", 2)
-    ways = find_ways(X, X, answers, 2, plain=plain, n_init=1, seed=0)
-    assert len(ways) == len(WAYS) - 1
-    assert_array_equal(ways[WAYS.index(AS_THEY_ARE.name)], plain)
+def test_many_features_become_their_leading_directions_for_the_linear_way():
+    rng = np.random.default_rng(0)
+    loud = rng.normal(size=(80, 2)) * 50
+    X = np.hstack([loud, rng.normal(size=(80, MOST_FEATURES))])
+    assert_array_equal(lead_directions(X[:, :MOST_FEATURES], 0), X[:, :MOST_FEATURES])
+    led = lead_directions(X, 0)
+    assert led.shape == (80, N_DIRECTIONS)
+    _, _, directions = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    exact = np.abs((X - X.mean(axis=0)) @ directions[:2].T)
+    assert_allclose(np.abs(led[:, :2]), exact, rtol=1e-3, atol=1e-3)
 
 
 def test_rows_that_were_not_tried_take_the_memberships_of_their_neighbors():

@@ -8,7 +8,7 @@
     p         = how often answers drawn at random agree as well: signs permuted among the pairs, the
                 odd one of three drawn, in all views at once
 
-    by held-out answers in a learned space, five folds: with 25 answers or more, where the three
+    by held-out answers in learned spaces, five folds: with 25 answers or more, where the three
     views fail, at .4 of the level, below 60 answers at .2; the views have the rest
 
 Pairs are compared by a rank sum, triples by their number right. The views need no fit, so all
@@ -32,7 +32,7 @@ from likewise.numerics.pair_distances import pair_sq_distances
 LEVEL = 0.05
 FEW = 20  # answers; fewer have little power, and a prior lets them pass more easily,
 FEW_LEVEL = 0.2  # at most at this level
-LEARNED_PART = 0.4  # of the level, for the learned space,
+LEARNED_PART = 0.4  # of the level, for the learned spaces,
 FEW_PART = 0.2  # and where there are fewer answers than ENOUGH
 N_DRAWS = 999
 N_FOLDS = 5  # three leave too little to learn from where only a learned space agrees
@@ -45,6 +45,7 @@ SLACK = 1e-9  # sums of equal ranks may differ in their last digits
 
 Fold = tuple[Constraints, Constraints]  # to learn from, held out
 Far = Callable[[np.ndarray], np.ndarray]  # how far apart (m,) the rows of pairs (m, 2) are
+Learn = Callable[[Constraints], Sequence[np.ndarray]]  # spaces (n, r) from a part of the answers
 
 
 class Evidence(NamedTuple):
@@ -57,14 +58,14 @@ class Evidence(NamedTuple):
 def weigh_evidence(
     X: np.ndarray,
     answers: Constraints,
-    learn: Callable[[Constraints], np.ndarray],
+    learn: Learn,
     *,
     n_clusters: int | None = None,
     seed: int = 0,
 ) -> Evidence:
-    """Test the answers by the data as they are, then in a learned space.
+    """Test the answers by the data as they are, then in learned spaces.
 
-    `learn(fit_part)` gives all rows in the space learned from a part of the answers.
+    `learn(fit_part)` gives all rows in the spaces learned from a part of the answers.
     """
     answers = answers.subset(answers.weights > 0)
     can_learn = answers.n_answers >= LEAST_HELD_OUT
@@ -175,26 +176,25 @@ def pick(credits: np.ndarray, choices: np.ndarray) -> np.ndarray:
     return credits[np.arange(len(credits)), choices]
 
 
-def p_of_held_out(
-    folds: Sequence[Fold], learn: Callable[[Constraints], np.ndarray], seed: int = 0
-) -> float:
-    """The same of held-out answers in learned spaces, pooled over the folds.
+def p_of_held_out(folds: Sequence[Fold], learn: Learn, seed: int = 0) -> float:
+    """The same of held-out answers in learned spaces, pooled over folds, added up over spaces.
 
     What chance would do is what rows that nothing was learned about do when they change places:
     answers that share rows go with them. Folds share answers, so the test is not exact (decision 24
     has its error).
     """
     rng = np.random.default_rng(seed)
-    gains: dict[str, np.ndarray] = {}  # of each kind: (1 + N_DRAWS,), rows in their places first
+    # of each space and kind: (1 + N_DRAWS,), rows in their places first
+    gains: dict[tuple[int, str], np.ndarray] = {}
     for fit_part, held_out in folds:
         new = np.setdiff1d(held_out.touched_rows(), fit_part.touched_rows())
         if len(new) < 2:
             continue
-        Z = learn(fit_part)
-        places = np.tile(np.arange(len(Z)), (1 + N_DRAWS, 1))
+        places = np.tile(np.arange(held_out.n_samples), (1 + N_DRAWS, 1))
         places[1:, new] = rng.permuted(np.tile(new, (N_DRAWS, 1)), axis=1)
-        for kind, gain in gains_of(held_out, Z, places):
-            gains[kind] = gains.get(kind, 0.0) + gain
+        for space, Z in enumerate(learn(fit_part)):
+            for kind, gain in gains_of(held_out, Z, places):
+                gains[space, kind] = gains.get((space, kind), 0.0) + gain
     agreement = sum((gain - gain.mean()) / (gain.std() or 1.0) for gain in gains.values())
     if not gains:
         return 1.0

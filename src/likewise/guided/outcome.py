@@ -30,6 +30,7 @@ from likewise.guided.pair_consensus import (
     find_ways,
     judge_answers,
     judge_others,
+    learn_spaces,
     place_side_by_side,
     try_ways,
     weigh_ways,
@@ -49,7 +50,7 @@ from likewise.guided.pair_graphs import (
 )
 from likewise.guided.placed import Placed, largest_first, mean_of, place, share_by_neighbors
 from likewise.guided.plain_clusters import cluster_plainly, share_plainly
-from likewise.guided.spaces import AS_THEY_ARE, Choice, learn_space, start_coordinates
+from likewise.guided.spaces import AS_THEY_ARE, Choice, start_coordinates
 from likewise.guided.unnamed_groups import seed_unnamed
 from likewise.kernel_learning import SKLR
 from likewise.kernels import sq_distances
@@ -192,7 +193,7 @@ def join_pairs(
     evidence = weigh_evidence(
         X_trial,
         trial,
-        lambda part: learn_space(start, kernel_learner(seed), part),
+        lambda part: learn_spaces(X_trial, start, part, seed),
         n_clusters=None if n_clusters == "auto" else int(n_clusters),
         seed=seed,
     )
@@ -261,8 +262,8 @@ def join_pairs(
     order = largest_first(labels, k)
     labels = np.argsort(order)[labels]
     n_judged = int(np.count_nonzero(~np.isnan(trials.first[:, 0])))
-    names, why = WAYS[: len(ways)], explain_pairs(weighed, n_judged)
-    choice = Choice(None, names, weighed.scores, weighed.errors, top, why, credits)
+    why = explain_pairs(weighed, n_judged)
+    choice = Choice(None, WAYS, weighed.scores, weighed.errors, top, why, credits)
     return Outcome(
         choice,
         learner,

@@ -19,6 +19,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.decomposition import PCA
 
 from likewise.constraints import Constraints, Split
 from likewise.evaluation import answer_credits, mean_and_error
@@ -26,6 +27,7 @@ from likewise.guided.known_groups import sharpen
 from likewise.guided.pair_graphs import (
     LEAST,
     MOST_FEATURES,
+    N_DIRECTIONS,
     STEPS,
     PairTrials,
     chances,
@@ -79,16 +81,32 @@ def find_ways(
     n_init: int,
     seed: int,
 ) -> np.ndarray:
-    """Memberships (n_ways, n, k) in the order of WAYS; the last is left out beyond 300 features.
+    """Memberships (n_ways, n, k) in the order of WAYS.
 
     `Z` are the rows in the space of SKLR, `plain` their memberships by clusters without answers.
     """
-    spaces = [Z]
-    if X.shape[1] <= MOST_FEATURES:
-        spaces.append(learn_space(X, ITML(random_state=seed), answers))
+    spaces = [Z, learn_linear(X, answers, seed)]
     joined = share_clusters(join_graphs(spaces, answers, n_clusters), n_clusters, n_init, seed)
-    first, *others = [share_clusters(space, n_clusters, n_init, seed) for space in spaces]
-    return np.array([joined, first, plain, *others])
+    learned, linear = [share_clusters(space, n_clusters, n_init, seed) for space in spaces]
+    return np.array([joined, learned, plain, linear])
+
+
+def learn_spaces(
+    X: np.ndarray, start: np.ndarray, answers: Constraints, seed: int
+) -> list[np.ndarray]:
+    """The rows in the spaces of SKLR, which starts from the coordinates `start`, and of ITML."""
+    return [learn_space(start, kernel_learner(seed), answers), learn_linear(X, answers, seed)]
+
+
+def learn_linear(X: np.ndarray, answers: Constraints, seed: int) -> np.ndarray:
+    return learn_space(lead_directions(X, seed), ITML(random_state=seed), answers)
+
+
+def lead_directions(X: np.ndarray, seed: int) -> np.ndarray:
+    """The rows in their leading principal directions, where they have many features."""
+    if X.shape[1] <= MOST_FEATURES or len(X) <= N_DIRECTIONS:
+        return X
+    return PCA(N_DIRECTIONS, svd_solver="randomized", random_state=seed).fit_transform(X)
 
 
 def share_clusters(E: np.ndarray, n_clusters: int, n_init: int, seed: int) -> np.ndarray:

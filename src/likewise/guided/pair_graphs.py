@@ -4,9 +4,10 @@
                                                     F_s: the pairs, spread over it (propagation.py)
     E = its k leading eigenvectors, normalized by absolute row sums, each row scaled to length 1
 
-The spaces are SKLR from a gaussian start and, up to 300 features, ITML: the graph knows where rows
-are dense, the learned spaces know which directions matter. These clusters are averaged with those
-of k-means in each space and in the features (pair_consensus.py).
+The spaces are SKLR from a gaussian start and ITML, beyond 300 features in their 50 leading
+directions: the graph knows where rows are dense, the learned spaces know which directions matter.
+These clusters are averaged with those of k-means in each space and in the features
+(pair_consensus.py).
 
 The last step: answers that are consistent hold, and only rows that they refer to are moved for it,
 unless held-out answers prefer a price on violated pairs, or clusters that pairs do not move. An
@@ -40,7 +41,8 @@ from likewise.guided.known_groups import share_by_distance, sharpen
 from likewise.kernel_learning import SKLR
 from likewise.kernels import self_tuning_graph, sq_distances
 
-MOST_FEATURES = 300  # that ITML is fitted to: its cost grows with their square
+MOST_FEATURES = 300  # that ITML is fitted to: its cost grows with their square,
+N_DIRECTIONS = 50  # and of more, so many principal directions
 TRIAL_TOL = 1e-2  # of SKLR
 TOL = 1e-6  # of the walks
 SHARE = 0.95  # of a start's spectrum

@@ -123,7 +123,7 @@ def choose_space(
     evidence = weigh_evidence(
         X,
         answers,
-        lambda part: learn_space(coordinates[gaussian.start], gaussian.learner, part),
+        lambda part: [learn_space(coordinates[gaussian.start], gaussian.learner, part)],
         n_clusters=n_clusters,
         seed=seed,
     )
