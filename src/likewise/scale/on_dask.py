@@ -21,7 +21,7 @@ from itertools import count, islice
 from typing import Any
 from uuid import uuid4
 
-AHEAD = 2  # tasks per worker that wait for it, so that it never waits for us
+AHEAD = 4  # tasks under way per worker: none waits for us, or for a slow one for long
 MOST_RESTARTS = 3  # of the cluster without a result between them
 HERE = "127.0.0.1"
 LOST = (
