@@ -98,10 +98,19 @@ def use_studio(folder):
 
 
 def use_notebook(folder):
+    import asyncio
+
     from likewise import LabelingSession
     from likewise.studio import widget
 
-    widget(LabelingSession(load_wine().X, random_state=0))
+    async def show():
+        """As a notebook does: on a loop that is running."""
+        shown = widget(LabelingSession(load_wine().X, random_state=0))
+        status, _, _ = await shown.bridge.request("GET", "/api/start", b"")
+        await shown.bridge.closed()
+        return status
+
+    assert asyncio.run(show()) == 200
 
 
 def use_dask(folder):

@@ -1,5 +1,6 @@
 """The release check-list notices what it is there to notice."""
 
+import importlib.util
 import subprocess
 import sys
 import zipfile
@@ -105,3 +106,23 @@ def test_the_script_says_what_it_takes():
         check=True,
     )
     assert done.stdout == "Nothing failed.\n"
+
+
+def load_smoke():
+    spec = importlib.util.spec_from_file_location("smoke", checks.SMOKE)
+    smoke = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(smoke)
+    return smoke
+
+
+def test_every_extra_has_something_that_uses_it():
+    extras = set(checks.read_project()["optional-dependencies"]) - set(checks.BUNDLES)
+    assert {name.removeprefix("use_") for name in vars(load_smoke()) if name[:4] == "use_"} == {
+        *extras,
+        "core",
+    }
+
+
+@pytest.mark.parametrize("extra", ["notebook", "oracle"])
+def test_what_uses_an_extra_works_where_it_is_installed(extra, tmp_path):
+    getattr(load_smoke(), f"use_{extra}")(tmp_path)
