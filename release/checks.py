@@ -25,6 +25,14 @@ NEEDED = (  # what a wheel must hold beside its modules
     "likewise/studio/static/index.html",
 )
 UNWANTED = ("tests/", "experiments/", "benchmarks/", "docs/", "release/")
+FILES = (  # of every project
+    "README.md",
+    "LICENSE",
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+)
 LARGEST_WHEEL = 3_000_000  # bytes
 
 
@@ -56,7 +64,7 @@ def all_checks(folder: Path, *, heavy: bool = False) -> Iterator[Check]:
     project = read_project()
     yield Check("nothing is uncommitted", nothing_uncommitted)
     yield Check("one version everywhere", one_version)
-    yield Check("README, LICENSE, CITATION.cff, SECURITY.md, CHANGELOG.md", files_of_a_project)
+    yield Check("the files that a project has", files_of_a_project)
     yield Check("wheel and sdist are built", partial(build, folder))
     yield Check("the wheel holds what it needs and nothing else", partial(look_inside, folder))
     yield Check("the sdist builds the same wheel", partial(build_from_sdist, folder))
@@ -101,7 +109,7 @@ def version_of_package() -> str:
 
 
 def files_of_a_project() -> None:
-    for name in ("README.md", "LICENSE", "CITATION.cff", "SECURITY.md", "CHANGELOG.md"):
+    for name in FILES:
         if not (ROOT / name).exists():
             raise Failed(f"{name} is missing")
 
@@ -159,7 +167,8 @@ def build_from_sdist(folder: Path) -> None:
     run([python, "-m", "build", "--wheel", "--outdir", str(unpacked / "dist"), str(inside)])
     with zipfile.ZipFile(wheel(folder)) as first, zipfile.ZipFile(wheel(unpacked)) as second:
         differing = set(first.namelist()) ^ set(second.namelist())
-    complain([f"{name} is in one of them only" for name in sorted(differing)])
+    lacking = [f"the sdist has no {name}" for name in FILES if not (inside / name).exists()]
+    complain(lacking + [f"{name} is in one of them only" for name in sorted(differing)])
 
 
 def newest(folder: Path, version: str) -> str:

@@ -1,15 +1,15 @@
-"""The changelog, newest changes first, from the notes in docs/changes."""
+"""The changelog: notes in docs/changes since the last release, then CHANGELOG.md."""
 
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+NOTES = ROOT / "docs" / "changes"
 
 
-def changes() -> str:
-    """Every note under a heading: its own if it begins with one, else the name of its file."""
-    notes = sorted((ROOT / "docs" / "changes").glob("*.md"), reverse=True)
-    return "\n\n".join(headed(path) for path in notes)
+def changes(folder: Path = NOTES) -> str:
+    """Every note under a heading, the newest first: its own heading, else the name of its file."""
+    return "\n\n".join(headed(path) for path in sorted(folder.glob("*.md"), reverse=True))
 
 
 def headed(path: Path) -> str:
@@ -22,9 +22,24 @@ def headed(path: Path) -> str:
     return re.sub(r"^(#+ .*)\n+", r"#\1\n\n", text, flags=re.MULTILINE)
 
 
+def released(changelog: str) -> str:
+    """The sections of CHANGELOG.md, one per release."""
+    found = re.search(r"^## \d", changelog, re.MULTILINE)
+    return changelog[found.start() :] if found else ""
+
+
+def page() -> str:
+    """What the page on changes says."""
+    notes = changes()
+    older = released((ROOT / "CHANGELOG.md").read_text()).replace("](docs/", "](")
+    if not older:
+        return notes
+    return f"{'## Not yet released' if notes else ''}\n\n{notes}\n\n{older}".strip()
+
+
 def fill_in(app, docname: str, source: list[str]) -> None:
     """For Sphinx: the changes, where the page asks for them."""
     if "<!-- changes -->" in source[0]:
-        for path in (ROOT / "docs" / "changes").glob("*.md"):
+        for path in (*NOTES.glob("*.md"), ROOT / "CHANGELOG.md"):
             app.env.note_dependency(path)
-        source[0] = source[0].replace("<!-- changes -->", changes())
+        source[0] = source[0].replace("<!-- changes -->", page())
