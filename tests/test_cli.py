@@ -387,3 +387,17 @@ def test_rules_that_a_method_cannot_keep_are_refused(iris, capsys, arguments, wo
     code, _, err = run(capsys, "cluster", iris / "iris.csv", "-k", 3, *arguments)
     assert code == 2
     assert words in err
+
+
+def test_a_folder_goes_in_and_clusters_go_to_a_pipe(tmp_path):
+    """Neither a folder nor a pipe is a file that could be overwritten."""
+    notes, model = tmp_path / "notes", tmp_path / "notes.likewise"
+    notes.mkdir()
+    for i, word in enumerate(["card", "parcel"] * 4):
+        (notes / f"{i}.txt").write_text(f"my {word} is late again")
+    command = [sys.executable, "-c", "from likewise.cli import main; main()"]
+    fit = [*command, "cluster", str(notes), "-k", "2", "--model", str(model), "--quiet"]
+    for one in (fit, [*command, "apply", str(model), str(notes)]):
+        done = subprocess.run(one, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.count("\n") == 9

@@ -67,8 +67,8 @@ def check_files(inputs: Mapping[str, str | None], outputs: Mapping[str, str | No
 
     taken: dict = {}
     for option, path in inputs.items():
-        if path is not None and path != "-":  # stdin
-            taken[_identity(path)] = f"{option} {path}, which is an input"
+        if path is not None and path != "-" and (identity := _identity(path)) is not None:
+            taken[identity] = f"{option} {path}, which is an input"  # not stdin, not a folder
     for option, path in outputs.items():
         if path is None:
             continue
