@@ -75,7 +75,7 @@ def run_cell(
     elif method == PLAIN:
         labels = seeded_kmeans(X, known, k, seed)
     else:
-        Z = umap_rows(X, known, seed)
+        Z = umap_rows(data, clicks, seed, by_network)
         labels = hdbscan(Z) if method == UMAPS[0] else seeded_kmeans(Z, known, k, seed)
     return {"ARI": adjusted_rand_score(y, labels)}
 
@@ -146,7 +146,10 @@ def umap_of(seed: int):
     )
 
 
-def umap_rows(X: np.ndarray, known: np.ndarray, seed: int) -> np.ndarray:
+@lru_cache(maxsize=1)  # k-means and HDBSCAN take the same
+def umap_rows(data: str, clicks: int, seed: int, by_network: bool) -> np.ndarray:
+    X, y = load(data, seed, by_network)
+    known = click(y, clicks, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of threads, and of scikit-learn's new names
         return umap_of(seed).fit_transform(X, known if (known >= 0).any() else None)
