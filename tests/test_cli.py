@@ -401,3 +401,9 @@ def test_a_folder_goes_in_and_clusters_go_to_a_pipe(tmp_path):
         done = subprocess.run(one, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert done.stdout.count("\n") == 9
+
+
+def test_data_and_answers_that_are_swapped_are_said_to_be(iris, capsys):
+    code, _, stderr = run(capsys, "cluster", iris / "answers.csv", "-c", iris / "iris.csv")
+    assert code == 1
+    assert "DATA holds answers: are the two files swapped?" in stderr

@@ -42,7 +42,10 @@ seeds = st.integers(0, 2**31 - 1)
         ({"must_link": [(0, 1)], "weights": [1, 1]}, "weights has shape (2,), but there are 1"),
         ({"must_link": [(0, 1)], "annotators": []}, "annotators has 0 names"),
         ({"must_link": [(0, 1)], "asked_at": ["noon"]}, "must_link[0] was asked at 'noon'"),
-        ({"ids": ["a", "b", "a", "c", "d"]}, "ids[2] = 'a' is already the name of row 0"),
+        (
+            {"ids": ["a", "b", "a", "c", "d"]},
+            "ids[2] = 'a' is already the name of row 0. Rows need names",
+        ),
         ({"ids": ["a"]}, "ids has 1 names, but n_samples=5"),
         ({"ids": ["a", "b", "c", "d", ""]}, "ids[4] is empty"),
         ({"ids": ["a", "b", "c", "d", "e\0"]}, "ids[4]"),

@@ -102,7 +102,7 @@ def test_few_columns_are_enough_and_blank_lines_do_not_count(tmp_path):
         ("kind,a,b\nmust_link,0,1\nmusst_link,0,1\n", "line 3: kind 'musst_link' is not one of"),
         ("kind,a,b\nmust_link,0,x\n", "line 2: b = 'x' is not a row number"),
         ("kind,a,b\nmust_link,0,\n", "line 2: b is empty"),
-        ("kind,a,b\nmust_link,0,9\n", "line 2: must_link = (0, 9) points outside X"),
+        ("kind,a,b\nmust_link,0,9\n", "line 2: b = 9 is outside the 5 rows of X"),
         ("kind,a,b,c\nmust_link,0,1,2\n", "line 2: must_link refers to two rows, but c is '2'"),
         ("kind,a,b\ncloser,0,1\n", "line 2: c is empty"),
         ("kind,a,b,weight\nmust_link,0,1,heavy\n", "line 2: must_link has the weight 'heavy'"),
@@ -260,3 +260,16 @@ def test_a_parquet_time_beyond_the_calendar_is_one_line(tmp_path):
     write_parquet(path, kind=["must_link"], a=[0], b=[1], asked_at=late)
     with pytest.raises(ValueError, match=r"answers.parquet: column .asked_at. holds timestamp"):
         Constraints.read(path, n_samples=2)
+
+
+def test_all_that_is_wrong_with_a_file_is_said_at_once(tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_text("kind,a,b\nmust_link,0,2\ndiffernt,0,1\nsame,1,999\nsame,x,3\nsame,-1,3\n")
+    with pytest.raises(ValueError, match="line 3: kind 'differnt'") as caught:
+        Constraints.read(path, n_samples=5)
+    for problem in (
+        "line 4: b = 999 is outside the 5 rows of X",
+        "line 5: a = 'x' is not a row number",
+        "line 6: a = -1 is outside the 5 rows of X",
+    ):
+        assert problem in str(caught.value)

@@ -418,3 +418,45 @@ def test_a_date_in_another_style_is_named_beside_one_of_the_others():
     cells[7] = "08.01.2025"
     with pytest.raises(ValueError, match=r"is not a date like the others, such as '2025-0"):
         TableFeatures().fit({"size": np.arange(42) ** 1.5, "paid": cells})
+
+
+def test_a_categorical_column_is_a_category_whatever_its_levels_are():
+    rng = np.random.default_rng(0)
+    codes, size = rng.integers(1, 4, 40), rng.normal(size=40)
+    frame = pd.DataFrame(
+        {"code": pd.Categorical(codes), "size": size, "bin": pd.cut(rng.normal(size=40), 3)}
+    )
+    table = TableFeatures().fit(frame)
+    assert kinds(table) == {"code": "category", "size": "number", "bin": "category"}
+    numbers = frame.assign(code=codes, bin=frame["bin"].astype(str))  # as a file has them
+    assert_allclose(table.transform(numbers), table.transform(frame))
+    frame = pl.DataFrame({"code": pl.Series(list("abba") * 5, dtype=pl.Enum(["a", "b", "c"]))})
+    assert kinds(TableFeatures().fit(frame)) == {"code": "category"}
+
+
+def test_periods_are_dates_from_their_first_moment():
+    periods = pd.period_range("2020-01", periods=30, freq="M")
+    by_period = TableFeatures().fit_transform(pd.DataFrame({"month": periods}))
+    by_date = TableFeatures().fit_transform(pd.DataFrame({"month": periods.to_timestamp()}))
+    assert_allclose(by_period, by_date)
+
+
+def test_a_lazy_frame_is_to_be_collected():
+    with pytest.raises(TypeError, match=r"Call its collect\(\) first"):
+        TableFeatures().fit(pl.DataFrame({"a": [1, 2]}).lazy())
+
+
+def test_a_column_that_is_missing_is_compared_with_those_that_are_there():
+    table = TableFeatures().fit({"age": [1.5, 2.5, 4.0]})
+    with pytest.raises(ValueError, match="Is 'Age' meant by 'age'"):
+        table.transform({"Age": [1.5]})
+    many = {f"column {i}": [1.0] for i in range(500)}
+    with pytest.raises(ValueError, match="and 480 more") as caught:
+        table.transform(many)
+    assert len(str(caught.value)) < 700
+
+
+def test_a_constant_is_written_as_people_write_it():
+    for value, shown in ((30.4, "30.4"), (3.0, "3"), (1e22, "1e+22")):
+        columns = TableFeatures().fit({"a": [value] * 3, "b": [1.5, 2.5, 4.0]}).columns_
+        assert columns[0].why == f"every row has {shown}"

@@ -79,3 +79,16 @@ def test_no_text_without_a_digit_is_a_number(text):
     bare, _ = without_unit(text)
     numbers, _ = read_numbers({0: text}, "")
     assert not numbers or any(sign.isdigit() for sign in bare)
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers"),
+    [
+        (["900", "1.2k", "3.4M", "2B", "7bn", "-4k"], [900, 1200, 3.4e6, 2e9, 7e9, -4000]),
+        (["$1.5K", "$ 2M"], [1500, 2e6]),
+        (["290 K", "300 K"], [290, 300]),  # kelvin
+        (["12A", "k", "1.2 parsecs"], []),
+    ],
+)
+def test_thousands_and_millions_may_be_shortened(cells, numbers):
+    assert list(read_numbers(dict(enumerate(cells)), "")[0].values()) == pytest.approx(numbers)

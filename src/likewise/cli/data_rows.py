@@ -208,7 +208,9 @@ def read_answers(path: str | None, rows: DataRows):
         return Constraints(rows.n_rows, ids=rows.ids)
     try:
         return Constraints.read(path, n_samples=rows.n_rows, ids=rows.ids)
-    except ValueError:
+    except ValueError as error:
+        if {"kind", "a", "b"} <= {column.name for column in rows.columns}:
+            raise ValueError(f"{error} DATA holds answers: are the two files swapped?") from None
         if not rows.has_guessed_ids:
             raise
         try:  # nobody said that the rows go by these ids

@@ -83,10 +83,12 @@ def encode_files(files: Files, encoder, *, fit: bool) -> EncodedFiles:
 def print_files_read(files: Files, encoded: EncodedFiles) -> None:
     """What was left out, and what could not be read."""
     if files.left_out:
-        print_message(f"left out: {_listed(files.left_out, f'files that are no {files.kind}')}")
+        one = len(files.left_out) == 1
+        what = f"that is no {files.kind[:-1]}" if one else f"that are no {files.kind}"
+        print_message(f"left out: {_listed(files.left_out, what)}")
     if encoded.problems:
         named = [f"{name} ({why})" for name, why in encoded.problems.items()]
-        what = "images that cannot be read, in cluster -1"
+        what = "that cannot be read, in cluster -1"
         print_message(f"left out: {_listed(named, what)}")
     for name in files.left_out:
         print_details(f"  {name}: left out")
@@ -108,4 +110,4 @@ def _listed(names: list[str], what: str) -> str:
     listed = ", ".join(names[:MOST_NAMED]) + (
         f" and {more} more; -v lists them" if more > 0 else ""
     )
-    return f"{len(names)} {what}: {listed}"
+    return f"{len(names)} file{'s' * (len(names) != 1)} {what}: {listed}"

@@ -80,9 +80,15 @@ def from_columns(
             problems.append(f"{place(i)}: {kind} refers to two rows, but c is {cells[2]!r}")
         for column, cell in enumerate(cells[:width]):
             try:
-                points[i, column] = row_number(cell, row_of, f"{place(i)}: {'abc'[column]}")
+                row = row_number(cell, row_of, f"{place(i)}: {'abc'[column]}")
             except ValueError as error:
                 problems.append(str(error).removesuffix("."))
+                continue
+            points[i, column] = row
+            if not 0 <= row < n_samples:
+                problems.append(
+                    f"{place(i)}: {'abc'[column]} = {row} is outside the {n_samples} rows of X"
+                )
     if problems:
         raise ValueError(as_sentence(problems))
 
@@ -336,7 +342,11 @@ def check_ids(ids: Any, n_samples: int | None) -> np.ndarray | None:
     seen: dict[str, int] = {}
     for i, text in enumerate(texts):
         if text in seen:
-            raise ValueError(f"ids[{i}] = {text!r} is already the name of row {seen[text]}.")
+            raise ValueError(
+                f"ids[{i}] = {text!r} is already the name of row {seen[text]}. Rows need names of "
+                "their own: choose another column (--id-column), or rename this one if it holds "
+                "something else."
+            )
         if not text:
             raise ValueError(f"ids[{i}] is empty. Give every row a name, or leave ids out.")
         seen[text] = i

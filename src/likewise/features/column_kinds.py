@@ -24,6 +24,7 @@ NO_NAME = "(no name)"
 NAME_WORDS = frozenset(["name", "names", "surname", "email", "phone", "address", "street", "url"])
 LABEL_NAMES = frozenset(
     ["label", "labels", "class", "classes", "target", "y", "cluster", "clusters", "cluster id"]
+    + ["target class", "target name", "class name"]
     + ["ground truth", "truth", "true label", "true class", "y true", "class label", "gold label"]
 )
 INDEX_NAMES = frozenset(
@@ -182,4 +183,4 @@ def _plain(name: str) -> str:
 def _shown(value) -> str:
     if isinstance(value, str):
         return repr(value)
-    return f"{value:.17g}" if isinstance(value, float) else str(value)
+    return repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value)

@@ -24,9 +24,10 @@ from likewise.files.column_types import (
     collect_problems,
     typed_column,
 )
-from likewise.files.near_names import did_you_mean
+from likewise.files.near_names import did_you_mean, nearest_name
 
 BLOCK_ROWS = 2**16  # encoded at once
+MOST_LISTED = 20  # names in an error
 CELL_KINDS = {"category": "word", "text": "word"}  # the type of cell behind each kind of column
 
 
@@ -229,9 +230,12 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         table = self._read(X, reset=False)
         missing = [fitted.name for fitted in self.encoded_ if fitted.name not in table.columns]
         if missing:
+            near = nearest_name(missing[0], table.columns)
+            meant = "" if near is None else f" Is {near!r} meant by {missing[0]!r}?"
             raise ValueError(
                 f"The feature names of the table lack {_listed(missing)}, used in fit; they are "
-                f"{_listed(table.columns)}. Add what is missing, with empty cells if need be."
+                f"{_listed(table.columns)}.{meant} Add what is missing, with empty cells if "
+                "need be."
             )
         Z = np.empty((table.n_rows, sum(len(fitted.parts) for fitted in self.encoded_)))
         for start in range(0, table.n_rows, BLOCK_ROWS):
@@ -255,7 +259,8 @@ class TableFeatures(TransformerMixin, BaseEstimator):
 
     def _typed(self, name: str, table: CellTable) -> TypedColumn:
         cells = table.columns[name]
-        if name in (self.as_category or ()) or name in (self.as_text or ()):
+        as_words_are = (*(self.as_category or ()), *(self.as_text or ()), *table.categories)
+        if name in as_words_are:
             return TypedColumn("word", as_words(cells))
         return typed_column(cells, table.place(name), notation=table.notation)
 
@@ -293,4 +298,6 @@ class TableFeatures(TransformerMixin, BaseEstimator):
 
 
 def _listed(names) -> str:
-    return ", ".join(repr(str(name)) for name in names)
+    names = list(names)
+    more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+    return ", ".join(repr(str(name)) for name in names[:MOST_LISTED]) + more

@@ -14,7 +14,8 @@ def is_frame(X) -> bool:
     """Whether X is a dataframe, or a dict of columns."""
     if issparse(X) or hasattr(X, "__dask_graph__"):  # some sparse matrices are dicts
         return False
-    return isinstance(X, CellTable | Mapping) or hasattr(X, "columns") or _is_arrow(X)
+    has_columns = hasattr(type(X), "columns") or hasattr(X, "columns")  # a LazyFrame works for them
+    return isinstance(X, CellTable | Mapping) or has_columns or _is_arrow(X)
 
 
 def is_mixed_table(X) -> bool:
@@ -35,8 +36,8 @@ def cell_table(X) -> CellTable:
         columns = {str(name): as_cells(cells) for name, cells in X.items()}
         return _checked(columns, len(X), is_named=True)
     if is_frame(X):
-        columns, n_columns = _frame_columns(X)
-        return _checked(columns, n_columns, is_named=True)
+        columns, n_columns, categories = _frame_columns(X)
+        return _checked(columns, n_columns, is_named=True)._replace(categories=categories)
     X = check_array(X, dtype=None, ensure_all_finite=False)
     columns = {f"x{j}": as_cells(X[:, j]) for j in range(X.shape[1])}
     return _checked(columns, X.shape[1], is_named=False)
@@ -67,12 +68,16 @@ def _checked(columns: dict[str, np.ndarray], n_columns: int, *, is_named: bool) 
     return CellTable(columns, n_rows, place_in, is_named)
 
 
-def _frame_columns(X) -> tuple[dict[str, np.ndarray], int]:
+def _frame_columns(X) -> tuple[dict[str, np.ndarray], int, frozenset[str]]:
     import narwhals.stable.v1 as nw
 
+    if hasattr(type(X), "collect"):
+        raise TypeError(
+            f"A {type(X).__name__} is no table in memory. Call its collect() first, and pass that."
+        )
     names = [str(name) for name in (X.column_names if _is_arrow(X) else X.columns)]
     if len(set(names)) < len(names):
-        return {}, len(names)
+        return {}, len(names), frozenset()
     try:
         frame = nw.from_native(X, eager_only=True)
     except TypeError:
@@ -80,10 +85,11 @@ def _frame_columns(X) -> tuple[dict[str, np.ndarray], int]:
             f"A {type(X).__name__} is no table in memory. Pass a pandas, polars or pyarrow table, "
             "or a dict of columns."
         ) from None
-    native = frame.columns
-    return {
-        str(name): _series_cells(frame.get_column(key)) for name, key in zip(names, native)
-    }, len(names)
+    series = {name: frame.get_column(key) for name, key in zip(names, frame.columns)}
+    categories = frozenset(
+        name for name, one in series.items() if isinstance(one.dtype, nw.Categorical | nw.Enum)
+    )
+    return {name: _series_cells(one) for name, one in series.items()}, len(names), categories
 
 
 def _series_cells(series: Any) -> np.ndarray:
@@ -103,6 +109,9 @@ def _series_cells(series: Any) -> np.ndarray:
         return series.to_numpy().astype("M8[us]")
     if isinstance(kind, nw.Duration):
         return series.to_numpy().astype("m8[us]")
+    native = series.to_native()
+    if type(getattr(native, "dtype", None)).__name__ == "PeriodDtype":  # pandas: its first moment
+        return native.dt.to_timestamp().to_numpy().astype("M8[us]")
     return as_cells(series.to_list())
 
 

@@ -16,6 +16,7 @@ class CellTable(NamedTuple):
     place: Callable[[str], Place]  # of a column: where the cell of row i stands
     is_named: bool = True  # the columns have names of their own
     notation: str = ""  # "," where decimals have commas: 1,5 and 1.500,00
+    categories: frozenset[str] = frozenset()  # columns that are categories by their type
 
 
 def take_rows(table: CellTable, rows: slice | np.ndarray) -> CellTable:

@@ -60,6 +60,7 @@ MEASURES = (
     ),
 )
 PER_CENT = "%"
+THOUSANDS = {"k": 1e3, "K": 1e3, "M": 1e6, "bn": 1e9, "B": 1e9}  # right after the digits: 1.2M
 
 _MINUS = str.maketrans("\u2212\u2013", "--")  # as word processors write it
 _GAPS = re.compile(r"(?<=\d)['\u2019\u00a0\u202f\u2009](?=\d{3}(?!\d))")
@@ -69,6 +70,7 @@ _THOUSANDS = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d{1,2}(,\d{2})+,\d{3})(\.\d*)?
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d*)(,\d*)?([eE][+-]?\d+)?")
 _LEADING_ZERO = re.compile(r"[+-]?0\d+")
 _PLAIN = re.compile(r"[+-]?\d+(\.\d*)?")
+_SHORT = re.compile(r"(.*\d)(k|K|M|bn|B)")
 
 
 def _either(words: tuple[str, ...]) -> str:
@@ -106,10 +108,12 @@ def group_by_unit(
     known: Mapping[int, Any], notation: str
 ) -> tuple[dict[str, dict[int, float]], str]:
     """The numbers of each unit; bare ones go with the only unit, but 12 is none of 12 %."""
-    texts, units = {}, {}
+    texts, units, factors = {}, {}, {}
     for code, cell in known.items():
         if isinstance(cell, str | bytes):
-            texts[code], units[code] = without_unit(decoded(cell).strip())
+            text, units[code] = without_unit(decoded(cell).strip())
+            short = _SHORT.fullmatch(text)
+            texts[code], factors[code] = (short[1], THOUSANDS[short[2]]) if short else (text, 1.0)
     if any(_LEADING_ZERO.fullmatch(text) for text in texts.values()):
         return {}, notation  # a postal code, an account: 007 is not 7
     if any(map(_DECIMALS.search, texts.values())):  # else it may be the number of a phone
@@ -128,7 +132,7 @@ def group_by_unit(
         except (TypeError, ValueError):
             continue
         if math.isfinite(number):
-            groups.setdefault(units.get(code, ""), {})[code] = number
+            groups.setdefault(units.get(code, ""), {})[code] = number * factors.get(code, 1.0)
     bare, others = groups.get("", {}), [unit for unit in groups if unit]
     if len(others) == 1 and (others != [PER_CENT] or not any(bare.values())):
         groups = {others[0]: bare | groups[others[0]]}
