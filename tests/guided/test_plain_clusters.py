@@ -10,13 +10,14 @@ from sklearn.metrics import adjusted_rand_score
 
 from likewise.constraints import Constraints
 from likewise.datasets import load_digits
-from likewise.guided import GuidedClustering
+from likewise.guided import GuidedClustering, many_rows
 from likewise.guided.plain_clusters import (
     cluster_plainly,
     share_kept,
     share_plainly,
 )
 from likewise.kernels import neighbor_graph
+from likewise.metric_learning import ITML
 
 CHAIN = csr_array(np.eye(4, k=1) + np.eye(4, k=-1))
 
@@ -155,3 +156,28 @@ def test_answers_that_teach_nothing_leave_the_clusters_without_answers(kind):
     free = np.setdiff1d(np.arange(len(X)), answers.touched_rows())
     assert "nothing is learned" in model.report_.why
     assert_array_equal(model.labels_[free], plain[free])
+
+
+def test_of_very_many_rows_those_before_learning_go_by_centers_alone(monkeypatch):
+    monkeypatch.setattr("likewise.guided.guided_clustering.FIT_ROWS", 200)
+    X, _ = long_blobs()
+    known = np.where(np.arange(len(X)) < 12, long_blobs()[1], -1)
+    answers = Constraints.from_partial_labels(known)
+    settings = {"preparation": "none", "random_state": 0, "learner": ITML(), "n_init": 5}
+    model = GuidedClustering(3, **settings).fit(X, constraints=answers)
+    monkeypatch.setattr("likewise.guided.many_rows.ANCHORED_BEFORE", 100)
+    by_placed, seen = many_rows.by_placed, []
+
+    def spy(map_rows, placed):
+        seen.append(placed)
+        return by_placed(map_rows, placed)
+
+    monkeypatch.setattr("likewise.guided.many_rows.by_placed", spy)
+    quick = GuidedClustering(3, **settings).fit(X, constraints=answers)
+    assert_array_equal(quick.labels_, model.labels_)
+    before, first = quick.report_.labels_before, model.report_.labels_before
+    moved = np.flatnonzero(before != first)  # by anchors at first; none of the sample
+    assert 0 < len(moved) <= len(X) - 200
+    (placed,) = seen
+    nearest = ((X[moved, None] - placed.centers) ** 2).sum(axis=2).argmin(axis=1)
+    assert_array_equal(before[moved], nearest)

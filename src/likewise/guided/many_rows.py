@@ -1,6 +1,7 @@
 """All rows by what was learned from a sample of them, in one pass over their blocks.
 
-    before   the nearest center of the features as prepared, or anchors, found without answers
+    before   the nearest center of the features as prepared, or (up to 200,000 rows) anchors, found
+             without answers
     labels   the nearest center in the learned space, or the memberships of the nearest anchors,
              in as many directions as tell which these are (fewer_directions.py)
 
@@ -32,6 +33,7 @@ from likewise.scale import (
 )
 
 N_NEIGHBORS = 10  # anchors that share a row, as in kernels.interpolation_weights
+ANCHORED_BEFORE = 200_000  # rows, beyond which those before learning go by centers alone
 MANY = 1_000_000  # rows, beyond which contradictions are looked for among those of answers alone
 
 
@@ -145,6 +147,8 @@ def label_all_rows(
     before anything was learned."""
     if len(rows) == X.shape[0]:
         return outcome.labels, before.labels
+    if X.shape[0] > ANCHORED_BEFORE:  # it is for the report, and would take most of the time
+        before = before._replace(anchors=None)
     at_first = by_placed(model.map_.maps[0], before)
     arrays = (outcome.labels, outcome.Z, before.centers, outcome.centers, outcome.anchors)
     labels, labels_before = assign_all(
