@@ -15,10 +15,10 @@ from likewise.kernels import lay_out, layout, placement
 from likewise.kernels.layout import (
     align,
     attraction,
-    neighbor_graph,
-    project,
+    edge_shares,
     repulsion,
     repulsion_of_pairs,
+    to_leading_directions,
 )
 from likewise.kernels.placement import place_rows
 
@@ -65,7 +65,7 @@ def test_a_layout_wider_than_the_finest_grid_is_pushed_on_a_coarser_one(monkeypa
 @given(seeds)
 def test_attraction_less_repulsion_is_a_quarter_of_the_gradient_of_the_divergence(seed):
     rng = np.random.RandomState(seed)
-    graph, flat = neighbor_graph(rng.randn(12, 3), 3), rng.randn(12, 2)
+    graph, flat = edge_shares(rng.randn(12, 3), 3), rng.randn(12, 2)
     p = graph.toarray()
     linked = p > 0
 
@@ -80,7 +80,7 @@ def test_attraction_less_repulsion_is_a_quarter_of_the_gradient_of_the_divergenc
 
 
 def test_the_neighbor_graph_is_symmetric_and_sums_to_one():
-    graph = neighbor_graph(np.array([[0.0], [1.0], [3.0]]), 1).toarray()
+    graph = edge_shares(np.array([[0.0], [1.0], [3.0]]), 1).toarray()
     assert_allclose(graph, np.array([[0, 2, 0], [2, 0, 1], [0, 1, 0]]) / 6)
 
 
@@ -159,7 +159,7 @@ def test_rows_laid_out_stay_in_place_and_their_equals_join_them():
 def test_rows_are_placed_by_cells_nearly_as_by_all_rows(monkeypatch):
     Z, _ = made_blobs(2000, n_blobs=5)
     laid = np.arange(1000)
-    flat = project(Z[laid], 2)
+    flat = to_leading_directions(Z[laid], 2)
     by_cells = place_rows(Z, laid, flat)
     monkeypatch.setattr(placement, "N_LOOKED_INTO", 20)  # all there are
     exact = place_rows(Z, laid, flat)
@@ -183,7 +183,7 @@ def test_a_previous_layout_of_other_rows_is_refused():
 def test_the_projection_of_a_plane_keeps_every_distance():
     rng = np.random.RandomState(0)
     plane = rng.randn(30, 2) @ np.linalg.qr(rng.randn(5, 5))[0][:2]
-    flat = project(plane, 2)
+    flat = to_leading_directions(plane, 2)
     dists = np.linalg.norm(plane[:, None] - plane, axis=2)
     assert_allclose(np.linalg.norm(flat[:, None] - flat, axis=2), dists, atol=1e-10)
 
@@ -192,12 +192,14 @@ def test_the_projection_of_a_plane_keeps_every_distance():
 def test_few_rows_and_few_columns_are_projected_too(shape):
     Z = np.random.RandomState(0).randn(*shape)
     for given_as in (Z, sparse.csr_matrix(Z)):
-        flat = project(given_as, 2)
+        flat = to_leading_directions(given_as, 2)
         assert flat.shape == (shape[0], 2)
-        assert_allclose(flat.var(axis=0).sum(), project(Z, 2).var(axis=0).sum(), atol=1e-12)
+        assert_allclose(
+            flat.var(axis=0).sum(), to_leading_directions(Z, 2).var(axis=0).sum(), atol=1e-12
+        )
 
 
 def test_sparse_rows_are_projected_as_dense_ones():
     Z = np.random.RandomState(0).poisson(0.3, (40, 12)).astype(float)
-    dense, thin = project(Z, 2), project(sparse.csr_matrix(Z), 2)
+    dense, thin = to_leading_directions(Z, 2), to_leading_directions(sparse.csr_matrix(Z), 2)
     assert_allclose(np.abs(thin), np.abs(dense), atol=1e-8)  # up to the signs of the axes

@@ -46,10 +46,10 @@ def test_the_clusters_are_those_of_the_page_with_their_names(saving):
     learner = Learner(session)
     snapshot = learner.snapshot()
     saving.portal.call(saving.studio._take_snapshot, snapshot)
-    send(saving, {"id": "n", "kind": "name", "rows": [0, 3, 6], "name": "=cats"})
+    send(saving, {"id": "n", "kind": "name", "rows": [0, 3, 6], "name": "cats"})
     rows = list(csv.DictReader(io.StringIO(saving.get("/download/clusters.csv").text)))
     assert [int(row["cluster"]) for row in rows] == snapshot.labels.tolist()
-    assert {row["cluster name"] for row in rows if Y[int(row["row"])] == 0} == {"=cats"}
+    assert {row["cluster name"] for row in rows if Y[int(row["row"])] == 0} == {"cats"}
 
 
 def test_other_files_are_not_to_be_had(saving):

@@ -33,7 +33,7 @@ from likewise.kernels.graph import (
     similarity_graph,
 )
 from likewise.kernels.landmarks import choose_landmarks
-from likewise.kernels.layout import lay_out
+from likewise.kernels.layout import edge_shares, lay_out, to_leading_directions
 from likewise.kernels.named import KERNEL_NAMES, kernel_diagonal, kernel_function, kernel_oracle
 from likewise.kernels.pointwise import cosine, linear, polynomial, rbf, rbf_theta
 
@@ -47,6 +47,7 @@ __all__ = [
     "cosine",
     "diffusion_coordinates",
     "diffusion_kernel",
+    "edge_shares",
     "interpolate",
     "interpolation_weights",
     "kernel_diagonal",
@@ -71,5 +72,6 @@ __all__ = [
     "smallest_columns",
     "sq_distance_blocks",
     "sq_distances",
+    "to_leading_directions",
     "weights_by_distance",
 ]

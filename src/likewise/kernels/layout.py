@@ -74,7 +74,7 @@ def lay_out(Z, *, previous=None, random_state: int = 0) -> np.ndarray:
     Z = check_array(Z, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=0)
     n_rows = Z.shape[0]
     if sparse.issparse(Z):
-        Z = project(Z, SPARSE_DIRECTIONS)
+        Z = to_leading_directions(Z, SPARSE_DIRECTIONS)
     if previous is not None:
         previous = check_array(previous, dtype=np.float64, ensure_min_samples=0)
         if previous.shape != (n_rows, 2):
@@ -95,7 +95,7 @@ def lay_out(Z, *, previous=None, random_state: int = 0) -> np.ndarray:
     return flat.astype(np.float32)
 
 
-def project(Z, n_directions: int) -> np.ndarray:
+def to_leading_directions(Z, n_directions: int) -> np.ndarray:
     """Rows (n, n_directions) in the directions in which they differ most, and zeros beyond."""
     n_axes = min(n_directions, *Z.shape)
     flat = np.zeros((Z.shape[0], n_directions))
@@ -117,14 +117,14 @@ def align(flat: np.ndarray, target: np.ndarray) -> np.ndarray:
 
 @one_thread_if_small(lambda Z, start: Z.size)
 def _lay_out_all(Z: np.ndarray, start: np.ndarray | None) -> np.ndarray:
-    graph = neighbor_graph(Z, min(N_NEIGHBORS, max(len(Z) // 3, 1)))
+    graph = edge_shares(Z, min(N_NEIGHBORS, max(len(Z) // 3, 1)))
     if start is None:
         flat = descend(graph, _first_places(Z), *EARLY)
         return descend(graph, flat, *LATE)
     return descend(graph, start - start.mean(axis=0), *AGAIN)
 
 
-def neighbor_graph(Z: np.ndarray, n_neighbors: int) -> csr_array:
+def edge_shares(Z: np.ndarray, n_neighbors: int) -> csr_array:
     """Symmetric (n, n), entries that sum to 1: the edges between nearest neighbors."""
     n = len(Z)
     nearest, _ = nearest_rows(Z, Z, n_neighbors, exclude_self=True)
@@ -137,7 +137,7 @@ def neighbor_graph(Z: np.ndarray, n_neighbors: int) -> csr_array:
 
 def _first_places(Z: np.ndarray) -> np.ndarray:
     """The two directions in which the rows differ most, made small."""
-    flat = project(Z, 2)
+    flat = to_leading_directions(Z, 2)
     spread = max(flat.std(), np.finfo(float).tiny)
     # Equal rows would never part: a spiral sets them apart, the same everywhere.
     turns = np.arange(len(Z)) * np.pi * (3 - np.sqrt(5))

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from likewise.constraints import Constraints
-from likewise.kernels.layout import neighbor_graph, project
+from likewise.kernels import edge_shares, to_leading_directions
 from likewise.numerics.rows import sample_rows
 from likewise.numerics.threads import one_thread_if_small
 from likewise.report.view import clusters_of, start_space
@@ -105,8 +105,12 @@ def rank_answers(
 def spread_from(start, seeds: np.ndarray) -> np.ndarray:
     """(n, n): columns of (I - alpha S)^-1 at the seeds, and zeros elsewhere."""
     n = start.shape[0]
-    start = project(start, N_DIRECTIONS) if sparse.issparse(start) else np.asarray(start, float)
-    graph = neighbor_graph(start, min(N_NEIGHBORS, n - 1)).toarray()
+    start = (
+        to_leading_directions(start, N_DIRECTIONS)
+        if sparse.issparse(start)
+        else np.asarray(start, float)
+    )
+    graph = edge_shares(start, min(N_NEIGHBORS, n - 1)).toarray()
     roots = np.sqrt(graph.sum(axis=1))
     system = np.eye(n) - ALPHA * graph / roots[:, None] / roots
     spread = np.zeros((n, n))
