@@ -64,11 +64,21 @@ def test_no_candidate_is_lost_where_float32_cannot_tell_rows_apart():
     assert_allclose(sq_dists, np.sort(exact, axis=1)[:, :4], rtol=1e-12)
 
 
+def test_rows_too_long_for_float32_are_left_to_a_full_selection():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(50, 5)), rng.normal(size=(301, 5))
+    X[3] *= 1e60
+    assert_array_equal(nearest_candidates(X, Y, 3)[2], [3])
+    exact = cdist(X, Y, "sqeuclidean").argsort(axis=1, kind="stable")[:, :3]
+    assert_array_equal(np.delete(nearest_rows(X, Y, 3)[0], 3, 0), np.delete(exact, 3, 0))
+
+
 def test_the_size_of_a_block_does_not_matter(monkeypatch):
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(50, 3)), rng.normal(size=(400, 3))
     whole = nearest_rows(X, Y, 5)
     monkeypatch.setattr(near_candidates, "ENTRIES", 1200)
+    monkeypatch.setattr(near_candidates, "RANKED", 7)
     for found, expected in zip(nearest_rows(X, Y, 5), whole):
         assert_array_equal(found, expected)
 
