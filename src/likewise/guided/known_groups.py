@@ -61,19 +61,6 @@ ERROR_RATE = 0.05  # of people, when an answer is doubted
 SLACK = 1e-9  # sums over equal shares may differ in their last digits
 
 
-class GroupedRows(NamedTuple):
-    """Clusters from known groups."""
-
-    memberships: np.ndarray  # (n, k)
-    held_out: np.ndarray  # (m, k) of the known rows, by what was learned without their fold
-    is_doubtful: np.ndarray  # (m,) known rows that were set aside
-    learner: BaseEstimator | None  # fitted; of the space with the most weight
-    Z: np.ndarray  # (n, r) rows in that space
-    names: list[str]  # of the spaces
-    hits: np.ndarray  # (n_spaces,) share of the known rows predicted without them
-    weights: np.ndarray  # (n_spaces,)
-
-
 class Space(NamedTuple):
     """A space that memberships are spread in, and how."""
 
@@ -86,6 +73,24 @@ class Space(NamedTuple):
     def start(self) -> str | None:
         """The kernel that it starts from; None where it starts from the features."""
         return self.learner.start if isinstance(self.learner, SKLR) else None
+
+
+class WeighedSpaces(NamedTuple):
+    """Spaces, and what rows that were held out say about them."""
+
+    spaces: list[Space]
+    weights: np.ndarray  # (n_spaces,)
+    hits: np.ndarray  # (n_spaces,) share of the known rows predicted without them
+    held_out: np.ndarray  # (m, k) of the known rows, by what was learned without their fold
+    sharpness: float  # the power of memberships where no fold is held out
+    is_doubtful: np.ndarray  # (m,) known rows that are set aside
+
+
+class GroupedRows(NamedTuple):
+    """Clusters from known groups."""
+
+    memberships: np.ndarray  # (n, k)
+    learner: BaseEstimator | None  # fitted; of the space with the most weight
 
 
 def groups_of(answers: Constraints, n_clusters: int | str) -> np.ndarray | None:
@@ -137,36 +142,43 @@ def spaces_for(X: np.ndarray, seed: int) -> list[Space]:
     return spaces
 
 
+def weigh_spaces(
+    X: np.ndarray, groups: np.ndarray, *, seed: int, centers: np.ndarray | None = None
+) -> WeighedSpaces:
+    """How well each space predicts the known rows that were held out.
+
+    `centers` (k, d) are those of the clusters without answers, where some groups are unnamed.
+    """
+    spaces, own = spaces_for(X, seed), groups[groups >= 0]
+    if centers is not None:
+        spaces.append(Space(PLAIN, None, MATCHED, centers))
+    held_out = hold_out_groups(X, groups, spaces, seed)
+    is_hit = held_out.argmax(axis=2) == own
+    weights = weigh(is_hit.sum(axis=1), np.array([PRIORS[space.by] for space in spaces]))
+    unseen = combine(held_out, weights)
+    sharpness = fit_sharpness(unseen, own)
+    unseen = sharpen(unseen, sharpness)
+    return WeighedSpaces(
+        spaces, weights, is_hit.mean(axis=1), unseen, sharpness * SHARPER, doubt_rows(unseen, own)
+    )
+
+
 def cluster_by_groups(
     X: np.ndarray,
     groups: np.ndarray,
+    weighed: WeighedSpaces,
     *,
     seeds: np.ndarray,
     n_clusters: int,
-    trial_rows: np.ndarray,
-    seed: int,
-    centers: np.ndarray | None = None,
 ) -> GroupedRows:
-    """Memberships of all rows; spaces are weighed on the trial rows, known ones among them.
+    """Memberships of all rows by spaces that were weighed on some of them.
 
     `seeds` are the known groups, and rows that stand for groups that no answer names
     (unnamed_groups.py): nothing is learned from these, but memberships spread from them too.
-    `centers` (k, d) are those of the clusters without answers, where some groups are unnamed.
     """
-    spaces, n_groups = spaces_for(X, seed), int(groups.max()) + 1
-    if centers is not None:
-        spaces.append(Space(PLAIN, None, MATCHED, centers))
-    known = np.flatnonzero(groups >= 0)
-    held_out = hold_out_groups(X[trial_rows], groups[trial_rows], spaces, seed)
-    is_hit = held_out.argmax(axis=2) == groups[known]
-    weights = weigh(is_hit.sum(axis=1), np.array([PRIORS[space.by] for space in spaces]))
-    unseen = combine(held_out, weights)
-    sharpness = fit_sharpness(unseen, groups[known])
-    unseen = sharpen(unseen, sharpness)
-    sharpness *= SHARPER
-    is_doubtful = doubt_rows(unseen, groups[known])
+    spaces, weights = weighed.spaces, weighed.weights
     trusted = groups.copy()
-    trusted[known[is_doubtful]] = -1
+    trusted[np.flatnonzero(groups >= 0)[weighed.is_doubtful]] = -1
 
     seeds = np.where(groups >= 0, trusted, seeds)
     learners = fit_learners(spaces, X, trusted)
@@ -177,22 +189,13 @@ def cluster_by_groups(
         for space in spaces
     ]
     memberships = limit_unnamed(
-        combine(np.array(everywhere), weights), n_groups, unseen_share(groups)
+        combine(np.array(everywhere), weights), int(groups.max()) + 1, unseen_share(groups)
     )
-    memberships = sharpen(memberships, sharpness)
+    memberships = sharpen(memberships, weighed.sharpness)
     memberships[trusted >= 0] = np.eye(n_clusters)[trusted[trusted >= 0]]
     graphs = [0.0 if space.by in (MEANS, MATCHED) else w for space, w in zip(spaces, weights)]
-    learner = learners.get(spaces[int(np.argmax(graphs))].learner)
-    return GroupedRows(
-        memberships,
-        unseen,
-        is_doubtful,
-        learner,
-        X if learner is None else learner.transform(X),
-        [space.name for space in spaces],
-        is_hit.mean(axis=1),
-        weights,
-    )
+    best = spaces[int(np.argmax(graphs))]
+    return GroupedRows(memberships, learners.get(best.learner))
 
 
 # Do the known rows predict each other at all?

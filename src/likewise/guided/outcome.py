@@ -16,11 +16,12 @@ from likewise.constraints import Constraints
 from likewise.evaluation import fit_keywords, percent, satisfied_answers
 from likewise.guided.evidence import weigh_evidence
 from likewise.guided.fewer_directions import along, anchor_directions
+from likewise.guided.graph_rows import add_small_groups, spread_over
 from likewise.guided.known_groups import (
-    GroupedRows,
-    cluster_by_groups,
+    WeighedSpaces,
     follow_the_data,
     share_by_distance,
+    weigh_spaces,
 )
 from likewise.guided.pair_consensus import (
     N_SPLITS,
@@ -112,34 +113,25 @@ def spread_groups(
         counted = ClusterCount(k, why_n_clusters)
         return without_answers(X, answers, counted, choice, n_init, seed)
 
-    trial_rows = sample_rows(len(rows), TRIAL_ROWS, np.searchsorted(rows, known), seed)
+    trial_rows = rows[sample_rows(len(rows), TRIAL_ROWS, np.searchsorted(rows, known), seed)]
     seeds, centers = groups[rows], None
     if k > n_groups:
         plain = place(X[rows], Constraints(len(rows)), k, n_init, seed)
         sq_dists = np.square(X[rows] - plain.centers[plain.labels]).sum(axis=1)
         seeds, centers = seed_unnamed(seeds, plain.labels, sq_dists, k), plain.centers
-    grouped = cluster_by_groups(
-        X[rows],
-        groups[rows],
-        seeds=seeds,
-        n_clusters=k,
-        trial_rows=trial_rows,
-        seed=seed,
-        centers=centers,
-    )
-    Z = X if grouped.learner is None else grouped.learner.transform(X)
-    anchors = Z[rows]
-    memberships, there = grouped.memberships, anchor_directions(anchors)
-    if len(rows) < len(X):
-        near = along(Z, there), along(anchors, there)
-        memberships = share_by_neighbors(*near, grouped.memberships)
-        memberships[rows] = grouped.memberships
+    weighed = weigh_spaces(X[trial_rows], groups[trial_rows], seed=seed, centers=centers)
+    spread = spread_over(X, groups, weighed, rows, seeds, k)
+    if len(rows) < len(X) and k == n_groups:
+        more = add_small_groups(rows, spread.memberships.argmax(axis=1), k, seed)
+        if len(more) > len(rows):
+            spread = spread_over(X, groups, weighed, more, groups[more], k)
+    Z, memberships = spread.Z, spread.memberships
     labels = memberships.argmax(axis=1)
     order = largest_first(labels, k)
     labels = np.argsort(order)[labels]
     centers = np.array([mean_of(Z, labels == cluster) for cluster in range(k)])
-    credits = pair_credits(answers, groups, grouped.held_out)
-    doubtful_rows = known[grouped.is_doubtful]
+    credits = pair_credits(answers, groups, weighed.held_out)
+    doubtful_rows = known[weighed.is_doubtful]
     is_doubtful = np.array(
         [
             bool(np.isin(answers.points_of(i), doubtful_rows).any())
@@ -152,25 +144,25 @@ def spread_groups(
     doubtful = doubtful[np.argsort(credits[doubtful], kind="stable")]
     choice = Choice(
         None,
-        grouped.names,
-        grouped.hits,
-        np.sqrt(grouped.hits * (1 - grouped.hits) / max(len(known) - 1, 1)),
-        int(np.argmax(grouped.weights)),
-        explain(grouped, len(known), p_value),
+        [space.name for space in weighed.spaces],
+        weighed.hits,
+        np.sqrt(weighed.hits * (1 - weighed.hits) / max(len(known) - 1, 1)),
+        int(np.argmax(weighed.weights)),
+        explain(weighed, len(known), p_value),
         credits,
     )
     return Outcome(
         choice,
-        grouped.learner,
+        spread.grouped.learner,
         Z,
         labels,
         centers,
         doubtful,
         pulls,
         why_n_clusters,
-        anchors,
-        grouped.memberships[:, order],
-        there,
+        Z[spread.rows],
+        spread.grouped.memberships[:, order],
+        spread.directions,
     )
 
 
@@ -348,14 +340,14 @@ def explain_pairs(weighed: Weighed, n_judged: int) -> str:
     return f"{why}; those of {WAYS[plain]}, {percent(weighed.scores[plain])}."
 
 
-def explain(grouped: GroupedRows, n_known: int, p_value: float) -> str:
-    n_used = int(np.count_nonzero(grouped.weights > 0.01))
-    top = int(np.argmax(grouped.weights))
+def explain(weighed: WeighedSpaces, n_known: int, p_value: float) -> str:
+    n_used = int(np.count_nonzero(weighed.weights > 0.01))
+    top = int(np.argmax(weighed.weights))
     tested = "" if np.isnan(p_value) else f" (p = {p_value:.3f})"
     spaces = "1 space" if n_used == 1 else f"{n_used} spaces"
     return (
         f"{n_known} known rows predict each other's groups{tested}; they are spread by {spaces}, "
-        f"most by {grouped.names[top]}, which predicts {percent(grouped.hits[top])} of them."
+        f"most by {weighed.spaces[top].name}, which predicts {percent(weighed.hits[top])} of them."
     )
 
 
