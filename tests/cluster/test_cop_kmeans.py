@@ -244,6 +244,24 @@ def test_labels_at_given_centers_hold_and_move_no_other_row():
         assert ((labels[kind[:, 0]] == labels[kind[:, 1]]) == same).all()
 
 
+@given(st.integers(0, 10_000))
+def test_labels_at_given_centers_are_the_cheapest_that_keep_every_pair(seed):
+    rng = np.random.default_rng(seed)
+    X, centers, y = rng.normal(size=(7, 2)), rng.normal(size=(3, 2)), rng.integers(3, size=7)
+    pairs = np.array(list(combinations(range(7), 2)))[rng.permutation(21)[:12]]
+    is_same = y[pairs[:, 0]] == y[pairs[:, 1]]
+    answers = Constraints(7, must_link=pairs[is_same], cannot_link=pairs[~is_same])
+    costs = ((X[:, None] - centers) ** 2).sum(axis=2)
+    cheapest = min(
+        costs[np.arange(7), labels].sum()
+        for labels in map(np.array, product(range(3), repeat=7))
+        if breaks(labels, answers) == 0
+    )
+    labels = hold_pairs(X, answers, centers)
+    assert breaks(labels, answers) == 0
+    assert_allclose(costs[np.arange(7), labels].sum(), cheapest)
+
+
 def test_no_labels_hold_a_contradiction_or_four_rows_apart_in_three_clusters():
     X, centers = np.zeros((4, 1)), np.arange(3.0)[:, None]
     assert hold_pairs(X, Constraints(4, must_link=[(0, 1)], cannot_link=[(0, 1)]), centers) is None

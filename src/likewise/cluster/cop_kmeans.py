@@ -270,10 +270,11 @@ class COPKMeans(ClusterMixin, BaseEstimator):
 def hold_pairs(
     X: np.ndarray, constraints: Constraints, centers: np.ndarray, *, budget: int = 10_000
 ) -> np.ndarray | None:
-    """Labels (n,) at given centers that keep every pair; None where the search finds none.
+    """The cheapest labels (n,) at given centers that keep every pair; None where none are found.
 
     Rows without pairs go to the nearest center, must-linked rows together to the nearest of their
-    mean, and those with cannot-links as near as the others leave them.
+    mean, and those with cannot-links as near as the others leave them. These are a program of their
+    own: moved one by one they often stay where two groups ought to change places.
     """
     closure = constraints.closure()
     links = closure.apart_pairs()
@@ -287,9 +288,12 @@ def hold_pairs(
     labels = np.argmin(costs, axis=1)
     if len(linked):
         found = assign(costs[linked], apart, budget=budget).labels
-        if found is None:
+        if found is not None:
+            found = improve(found, costs[linked], apart)
+        solved = solve_tied(costs[linked], ties_of(closure, linked), found).labels
+        if solved is None:
             return None
-        labels[linked] = improve(found, costs[linked], apart)
+        labels[linked] = solved
     return labels[closure.components]
 
 
