@@ -7,7 +7,7 @@ from likewise.constraints.check import (
     refuse_answers_as_y,
     warn_unused,
 )
-from likewise.constraints.closure import Closure, link_graph
+from likewise.constraints.closure import Closure, close, link_graph
 from likewise.constraints.conflicts import Conflict, Conflicts, InconsistentConstraints
 from likewise.constraints.constraints import Constraints
 from likewise.constraints.labels import check_all_labelled
@@ -27,6 +27,7 @@ __all__ = [
     "check_all_labelled",
     "check_constraints",
     "check_strength",
+    "close",
     "coherence",
     "fit_and_label",
     "informativeness",

@@ -8,8 +8,10 @@
     p         = how often answers drawn at random agree as well: signs permuted among the pairs, the
                 odd one of three drawn, in all views at once
 
-    by held-out answers in learned spaces, five folds: with 25 answers or more, where the three
-    views fail, at .4 of the level, below 60 answers at .2; the views have the rest
+    where the three views fail:
+    by nearest rows (nearest_known.py), with 60 answers or more: at .2 of the level
+    by held-out answers in learned spaces, five folds, with 25 answers or more: at .4 of the level,
+          below 60 answers at .2; the views have the rest
 
 Pairs are compared by a rank sum, triples by their number right. The views need no fit, so all
 answers count, and the test is exact but for answers that share rows. Held-out answers are judged
@@ -26,6 +28,7 @@ from scipy.stats import rankdata
 
 from likewise.cluster import solve_walks
 from likewise.constraints import Constraints
+from likewise.guided.nearest_known import p_of_nearest
 from likewise.kernels import leading_eigenpairs, normalized_adjacency, self_tuning_graph
 from likewise.numerics.pair_distances import pair_sq_distances
 
@@ -34,6 +37,7 @@ FEW = 20  # answers; fewer have little power, and a prior lets them pass more ea
 FEW_LEVEL = 0.2  # at most at this level
 LEARNED_PART = 0.4  # of the level, for the learned spaces,
 FEW_PART = 0.2  # and where there are fewer answers than ENOUGH
+NEAREST_PART = 0.2  # for nearest rows, where there are ENOUGH
 N_DRAWS = 999
 N_FOLDS = 5  # three leave too little to learn from where only a learned space agrees
 LEAST_HELD_OUT = 25  # answers, for the learned space
@@ -68,15 +72,16 @@ def weigh_evidence(
     `learn(fit_part)` gives all rows in the spaces learned from a part of the answers.
     """
     answers = answers.subset(answers.weights > 0)
-    can_learn = answers.n_answers >= LEAST_HELD_OUT
-    learned_part = LEARNED_PART if answers.n_answers >= ENOUGH else FEW_PART
+    learned_part, nearest_part = parts_of_level(answers.n_answers)
     p_value = p_of(answers, views_of(X, answers, n_clusters or N_VECTORS), seed)
-    if can_learn:
-        p_value /= 1 - learned_part
-    if p_value > LEVEL and can_learn:
+    p_value /= 1 - learned_part - nearest_part
+    level = level_for(answers.n_answers)
+    if p_value > level and nearest_part:
+        p_value = min(p_value, p_of_nearest(X, answers, seed) / nearest_part)
+    if p_value > level and learned_part:
         folds = folds_about_new_rows(answers, seed)
         p_value = min(p_value, p_of_held_out(folds, learn, seed) / learned_part)
-    follows = p_value <= level_for(answers.n_answers)
+    follows = p_value <= level
     return Evidence(bool(follows), float(min(p_value, 1.0)))
 
 
@@ -87,6 +92,13 @@ def level_for(n_answers: int) -> float:
     [0.2, 0.1, 0.053, 0.05, 0.05]
     """
     return min(LEVEL * max(FEW / max(n_answers, 1), 1.0), FEW_LEVEL)
+
+
+def parts_of_level(n_answers: int) -> tuple[float, float]:
+    """What learned spaces and nearest rows have of the level, where there are enough answers."""
+    if n_answers < LEAST_HELD_OUT:
+        return 0.0, 0.0
+    return (FEW_PART, 0.0) if n_answers < ENOUGH else (LEARNED_PART, NEAREST_PART)
 
 
 def views_of(X: np.ndarray, answers: Constraints, n_vectors: int) -> list[Far]:

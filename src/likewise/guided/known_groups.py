@@ -21,12 +21,12 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, clone
 
 from likewise.cluster import known_components, match_clusters, solve_walks, spread_memberships
 from likewise.constraints import Constraints
 from likewise.guided.evidence import level_for
+from likewise.guided.nearest_known import nearness_between
 from likewise.guided.spaces import start_coordinates
 from likewise.guided.unnamed_groups import limit_unnamed, unseen_share
 from likewise.kernel_learning import SKLR
@@ -232,15 +232,6 @@ def walks_between(X: np.ndarray, known: np.ndarray) -> np.ndarray:
     walks = solve_walks(S, ends, alpha=ALPHA, tol=TOL).X[known]
     np.fill_diagonal(walks, 0)
     return walks
-
-
-def nearness_between(X: np.ndarray) -> np.ndarray:
-    """(m, m) 1 for the nearest other row, 1/2 for the next, 1/3 and so on."""
-    sq_dists = sq_distances(X, X)
-    np.fill_diagonal(sq_dists, np.inf)
-    nearness = 1 / rankdata(sq_dists, axis=1)
-    np.fill_diagonal(nearness, 0)
-    return nearness
 
 
 def own_credit(shares: np.ndarray, names: np.ndarray) -> float:
