@@ -89,6 +89,12 @@ def test_a_page_of_problems_is_shown_and_the_rest_counted(tmp_path):
         (b"PK\x03\x04 sheet", "a spreadsheet or a zip archive. Save the sheet as CSV"),
         (b"age pay\n31 9.5\n44 2.0\n", "its 2 columns are set apart by spaces. Save it with"),
         (b"a,,\n1,2,3\n", "line 1: no name for column 2, 3. Name every column"),
+        (b'a,b\n1,2\n3,4\n5,"6\n7,8\n', "line 4: a quote is opened and never closed"),
+        (b"a,b\n1,2\n3,4\x00\n" + b"5,6\n" * 30, "line 3: it has a zero byte"),
+        ("a,b\n1,2\n".encode("utf-16-le"), "zero bytes, as UTF-16 without its mark"),
+        (b"PAR1\x15\x04", "rows.csv is a Parquet file. Rename it to .parquet"),
+        (b"BZh91AY&SY", "packed by bzip2. Unpack it"),
+        (b"\n <!DOCTYPE HTML>\n<html><body>Sign in</body></html>", "a web page and no table"),
         (b"a\n\xe9\x81\n", "not UTF-8 text"),
         (b"a\n\xe9\x01\n", "not UTF-8 text"),
     ],
@@ -231,12 +237,50 @@ def test_objects_in_objects_are_columns_and_a_list_of_objects_is_a_table(tmp_pat
         ('{"a.b": 1, "a": {"b": 2}}', "line 1: two cells are named 'a.b'"),
         ("[1, 2]", "row 0: it is no JSON object"),
         ('[{"a": 1}', "begins as a list and is none that can be read"),
+        ('{"a": 1}\n{"a": 2,}\n', r"line 2: .*, at character \d"),
+        ('{"a": NaN}', "line 1: the number NaN, which JSON does not have: write null"),
+        ('{"a": [1, 2], "b": [3, 4]}', "one object of columns. Save a list of rows"),
+        ('{\n "a": {"0": 1, "1": 2},\n "b": {"0": 3, "1": 4}\n}', "one object of columns"),
+        ('{"n": {"of": 2}, "data": [{"a": 1}]}', "rows in 'data'. Save that list alone"),
     ],
 )
 def test_json_that_is_no_table_is_one_error(tmp_path, content, problem):
     (tmp_path / "rows.json").write_text(content)
     with pytest.raises(ValueError, match=problem):
         read_table(tmp_path / "rows.json")
+
+
+def test_one_object_is_one_row_whose_objects_are_columns(tmp_path):
+    for text in ('{"user": {"age": 31}, "n": 2}', '{\n "user": {"age": 31},\n "n": 2\n}'):
+        (tmp_path / "rows.json").write_text(text)
+        assert cells_of(read_table(tmp_path / "rows.json")) == {"user.age": [31], "n": [2]}
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"a,b\n1,2\n", "text. Rename it to .csv, or .jsonl"),
+        (b"PK\x03\x04 sheet", "a spreadsheet or a zip archive"),
+        (b"\x1f\x8b\x08\x00", "packed by gzip. Unpack it"),
+    ],
+)
+def test_another_file_under_the_name_of_parquet_is_known(tmp_path, content, what):
+    (tmp_path / "rows.parquet").write_bytes(content)
+    with pytest.raises(ValueError, match=f"rows.parquet is not a Parquet file .*: it is {what}"):
+        read_table(tmp_path / "rows.parquet")
+
+
+@pytest.mark.parametrize("damaged", [b"PAR1 cut", b"\x00\x01\x02"])
+def test_a_damaged_parquet_file_is_called_nothing_else(tmp_path, damaged):
+    (tmp_path / "rows.parquet").write_bytes(damaged)
+    with pytest.raises(ValueError, match=r"is not a Parquet file that can be read\.$"):
+        read_table(tmp_path / "rows.parquet")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
+def test_the_marks_of_encodings_are_known(tmp_path, encoding):
+    (tmp_path / "rows.csv").write_bytes("a,b\nK\xf6ln,1\n".encode(encoding))
+    assert cells_of(read_table(tmp_path / "rows.csv")) == {"a": ["K\xf6ln"], "b": ["1"]}
 
 
 @pytest.mark.parametrize(

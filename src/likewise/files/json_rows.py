@@ -4,7 +4,13 @@
 """
 
 from likewise.files import strict_json
-from likewise.files.table_file import Source, file_name, open_text, read_json_lines
+from likewise.files.table_file import (
+    Source,
+    file_name,
+    open_text,
+    read_json_lines,
+    refuse_others,
+)
 
 Record = dict[str, object]
 
@@ -12,9 +18,11 @@ Record = dict[str, object]
 def read_json_rows(source: Source) -> tuple[list[Record], list[int] | None]:
     """The objects of a file, flat, and the line of each; None where they are in one list."""
     name = file_name(source)
+    refuse_others(source, name)
     records, lines = _read_list(source, name)
     if records is None:
-        records, lines = read_json_lines(source)
+        records, lines = read_one_object(source) or read_json_lines(source)
+    refuse_columns(records, name)
     places = lines or range(len(records))
     what = "line" if lines else "row"
     flat, problems = [], []
@@ -26,6 +34,38 @@ def read_json_rows(source: Source) -> tuple[list[Record], list[int] | None]:
     if problems:
         raise ValueError(f"{name}, {'; '.join(problems[:3])}. Rename one of them.")
     return flat, lines
+
+
+def read_one_object(source: Source) -> tuple[list[Record], list[int]] | None:
+    """The object that a file is, written over several lines; None where each line is a row."""
+    with open_text(source) as file:
+        try:
+            first = next((line for line in file if line.strip()), "")
+            if not first.lstrip().startswith("{") or first.rstrip().endswith("}"):
+                return None
+            record = strict_json.loads(first + file.read())
+        except (ValueError, RecursionError):
+            return None
+    return [record], [1]
+
+
+def refuse_columns(records: list[Record], name: str) -> None:
+    """An error for a table that is one object of columns, or stands inside one."""
+    cells = list(records[0].values()) if len(records) == 1 else []
+    if not cells or not all(isinstance(cell, list | dict) for cell in cells):
+        return
+    rows = [key for key, cell in records[0].items() if _are_objects(cell)]
+    if len(rows) == 1:
+        raise ValueError(f"{name} is one object with rows in {rows[0]!r}. Save that list alone.")
+    if all(isinstance(cell, list) or (isinstance(cell, dict) and "0" in cell) for cell in cells):
+        raise ValueError(
+            f"{name} is one object of columns. Save a list of rows, each an object: in pandas "
+            'to_json(orient="records").'
+        )
+
+
+def _are_objects(cell: object) -> bool:
+    return isinstance(cell, list) and bool(cell) and all(isinstance(one, dict) for one in cell)
 
 
 def flatten(record: Record) -> Record:

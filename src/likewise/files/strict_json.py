@@ -10,7 +10,7 @@ def loads(text: str | bytes) -> Any:
 
 
 def _refuse(constant: str):
-    raise ValueError(f"the number {constant}, which JSON does not have")
+    raise ValueError(f"the number {constant}, which JSON does not have: write null")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

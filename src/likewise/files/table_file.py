@@ -7,12 +7,13 @@ import codecs
 import csv
 import gzip
 import io
+import json
 import math
 import re
 import warnings
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import chain, islice
 from pathlib import Path
@@ -30,13 +31,34 @@ DELIMITERS = (",", ";", "\t", "|")
 FEATHER = (".feather", ".arrow")
 MOST_LISTED = 20  # problems in one error
 OLD_ENCODING = "cp1252"  # of text that is no UTF-8: as programs on Windows write it
-PACKED = {  # first bytes
+STARTS = {  # of files that are no text: what each is, and the way out
     b"PK\x03\x04": "a spreadsheet or a zip archive. Save the sheet as CSV, or unzip it",
     b"\xd0\xcf\x11\xe0": "a spreadsheet. Save the sheet as CSV",
+    b"PAR1": "a Parquet file. Rename it to .parquet",
+    b"ARROW1": "a Feather file. Rename it to .feather",
+    b"\x93NUMPY": "a NumPy file. Rename it to .npy",
+    b"BZh": "packed by bzip2. Unpack it, or pack it by gzip",
+    b"\xfd7zXZ": "packed by xz. Unpack it, or pack it by gzip",
+    b"\x28\xb5\x2f\xfd": "packed by zstd. Unpack it, or pack it by gzip",
+    b"7z\xbc\xaf": "an archive. Unpack it",
+    b"Rar!": "an archive. Unpack it",
+    b"%PDF": "a PDF. Save the table as CSV",
+    b"SQLite format 3": "a database. Save its table as CSV",
+    b"\x89HDF": "an HDF5 file. Save the table as Parquet or CSV",
+    b"\x80\x04\x95": "a pickle, which can run code. Save the table as Parquet or CSV",
+    b"\x80\x05\x95": "a pickle, which can run code. Save the table as Parquet or CSV",
 }
+PAGES = {  # the same of text, in small letters
+    b"<!doctype html": "a web page and no table. Download the table itself",
+    b"<html": "a web page and no table. Download the table itself",
+    b"<?xml": "XML. Save the table as CSV",
+}
+LONGEST_START = 64  # bytes that are looked at
 QUOTES = {  # in the words of Python's csv module
     "expected after": "a quote ends in the middle of a cell; write quotes inside a cell twice",
-    "unexpected end": "a quote is opened and never closed",
+    "unexpected end": "a quote is opened and never closed; write quotes inside a cell twice",
+    "larger than field limit": f"a cell has more than {csv.field_size_limit()} characters; is a "
+    "quote opened and never closed?",
 }
 FEWEST_ALIKE = 5  # lines that fit each other and not the header: then it is not the header
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")  # in no text that people wrote
@@ -102,7 +124,7 @@ def read_text_table(source: Source) -> TextTable:
     Text that is no UTF-8 is read as Windows-1252, with a warning.
     """
     name = file_name(source)
-    refuse_packed(source, name)
+    refuse_others(source, name)
     try:
         return _read_text_table(source, name, None)
     except UnicodeDecodeError:
@@ -115,15 +137,45 @@ def read_text_table(source: Source) -> TextTable:
     return table
 
 
-def refuse_packed(source: Source, name: str) -> None:
-    """An archive or a spreadsheet, whatever its name says, is no text."""
+def refuse_others(source: Source, name: str) -> None:
+    """An error for a file that is no table of text, whatever its name says."""
+    start = start_of(source)
+    if what := what_starts_so(start):
+        raise ValueError(f"{name} is {what}.")
+    is_wide = 4 * start.count(b"\0") > len(start)  # every second byte of plain letters
+    if is_wide and encoding_of(start) == "utf-8-sig" and not is_gzipped(start):
+        raise ValueError(f"{name} has zero bytes, as UTF-16 without its mark. Save it as UTF-8.")
+
+
+def start_of(source: Source) -> bytes:
+    """The first bytes of a file."""
     if isinstance(source, io.BytesIO):
-        start = source.getvalue()[:4]
-    else:
-        with open(source, "rb") as file:
-            start = file.read(4)
-    if start in PACKED:
-        raise ValueError(f"{name} is {PACKED[start]}.")
+        return source.getvalue()[:LONGEST_START]
+    with open(source, "rb") as file:
+        return file.read(LONGEST_START)
+
+
+def what_starts_so(start: bytes) -> str:
+    """What a file is that begins so, and the way out; "" where it may be a table of text."""
+    text = start.removeprefix(codecs.BOM_UTF8).lstrip().lower()
+    by_text = (what for mark, what in PAGES.items() if text.startswith(mark))
+    return next((what for mark, what in STARTS.items() if start.startswith(mark)), "") or next(
+        by_text, ""
+    )
+
+
+def describe_other(start: bytes, kind: str) -> str:
+    """What a file that is not of its kind is instead, and the way out; "" where nobody knows."""
+    what = what_starts_so(start)
+    if not what and is_gzipped(start):
+        what = "packed by gzip. Unpack it"
+    if not what and start and not _CONTROL.search(start.decode("latin-1")):
+        what = "text. Rename it to .csv, or .jsonl"
+    return f": it is {what}" if what and not what.startswith(f"a {kind} file") else ""
+
+
+def is_gzipped(start: bytes) -> bool:
+    return start[:2] == b"\x1f\x8b"
 
 
 def _read_text_table(source: Source, name: str, encoding: str | None) -> TextTable:
@@ -133,15 +185,31 @@ def _read_text_table(source: Source, name: str, encoding: str | None) -> TextTab
             delimiter, first, skipped = first[4], file.readline(), 1  # as Excel writes it
         else:
             delimiter, skipped = find_delimiter(first, name), 0
-        lines = chain([first], file)
-        rows = csv.reader(
-            map(without_control, lines) if encoding else lines, delimiter=delimiter, strict=True
-        )
-        try:
-            return _read_lines(rows, name, delimiter, skipped)
-        except csv.Error as error:
-            why = next((why for words, why in QUOTES.items() if words in str(error)), error)
-            raise ValueError(f"{name}, line {rows.line_num + skipped}: {why}.") from None
+        read = chain([first], file)
+        lines = map(without_control, read) if encoding else without_zeros(read, name, skipped)
+        rows = csv.reader(lines, delimiter=delimiter, strict=True)
+        return _read_lines(numbered(rows, name, skipped), name, delimiter, skipped)
+
+
+def without_zeros(lines: Iterable[str], name: str, skipped: int) -> Iterator[str]:
+    """The lines, or an error at the first with a zero byte, which no text has."""
+    for number, line in enumerate(lines, start=1 + skipped):
+        if "\0" in line:
+            raise ValueError(f"{name}, line {number}: it has a zero byte. Save the file as UTF-8.")
+        yield line
+
+
+def numbered(rows, name: str, skipped: int) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each row of a csv reader, and the line that the row ends on."""
+    begins = 1 + skipped
+    try:
+        for cells in rows:
+            yield rows.line_num + skipped, cells
+            begins = rows.line_num + 1 + skipped
+    except csv.Error as error:
+        why = next((why for words, why in QUOTES.items() if words in str(error)), str(error))
+        line = begins if "opened" in why else rows.line_num + skipped
+        raise ValueError(f"{name}, line {line}: {as_sentence([why])}") from None
 
 
 def without_control(text: str) -> str:
@@ -161,8 +229,10 @@ def warn_old_encoding(names: str) -> None:
     )
 
 
-def _read_lines(rows, name: str, delimiter: str, skipped: int) -> TextTable:
-    header = [cell.strip() for cell in next(rows, [])]
+def _read_lines(
+    rows: Iterator[tuple[int, list[str]]], name: str, delimiter: str, skipped: int
+) -> TextTable:
+    header = [cell.strip() for cell in next(rows, (0, []))[1]]
     if not header:
         raise ValueError(f"{name} is empty: its first line must name the columns.")
     problems = [
@@ -172,7 +242,7 @@ def _read_lines(rows, name: str, delimiter: str, skipped: int) -> TextTable:
     ]
     way_out = " Columns of one name need different names." if problems else ""
     n_named = len(header)
-    first = [(rows.line_num, cells) for cells in islice(rows, FEWEST_ALIKE)]
+    first = list(islice(rows, FEWEST_ALIKE))
     widest = [cells for _, cells in first if cells]
     if widest and all(len(cells) == n_named + 1 and not cells[-1] for cells in widest):
         header.append("")  # a delimiter ends every line but the header
@@ -180,19 +250,18 @@ def _read_lines(rows, name: str, delimiter: str, skipped: int) -> TextTable:
     known: list[dict[str, str]] = [{} for _ in header]  # one object for cells that are equal
     lines = []
     widths: Counter[int] = Counter()  # of lines that do not fit the header
-    for number, cells in chain(first, ((rows.line_num, cells) for cells in rows)):
+    for number, cells in chain(first, rows):
         if not cells:
             continue
         if len(cells) != len(header):
             widths[len(cells)] += 1
             problems.append(
-                f"line {number + skipped}: {len(cells)} cells, but the header names "
-                f"{n_named} columns"
+                f"line {number}: {len(cells)} cells, but the header names {n_named} columns"
             )
             continue
         for column, seen, cell in zip(columns, known, cells):
             column.append(seen.setdefault(cell, cell))
-        lines.append(number + skipped)
+        lines.append(number)
     width, n_alike = max(widths.items(), key=lambda item: item[1], default=(0, 0))
     if width > len(header) and n_alike > len(lines) and n_alike >= FEWEST_ALIKE:
         raise ValueError(
@@ -247,20 +316,18 @@ def find_delimiter(header: str, name: str) -> str:
 
 @contextmanager
 def open_text(source: Source, encoding: str | None = None) -> Iterator[TextIO]:
-    """A text file, gzipped or not: in UTF-8, or UTF-16 with its mark, where none is given."""
+    """A text file, gzipped or not; its mark says whether it is UTF-8, UTF-16 or UTF-32."""
     with ExitStack() as stack:
         if isinstance(source, io.BytesIO):
             binary: Any = io.BytesIO(source.getvalue())  # the text closes it at the end
         else:
             binary = stack.enter_context(open(source, "rb"))
-        if binary.read(2) == b"\x1f\x8b":
-            binary.seek(0)
-            binary = stack.enter_context(gzip.GzipFile(fileobj=binary))
-            mark = binary.read(2)
-        else:
-            binary.seek(0)
-            mark = binary.read(2)
+        mark = binary.read(4)
         binary.seek(0)
+        if is_gzipped(mark):
+            binary = stack.enter_context(gzip.GzipFile(fileobj=binary))
+            mark = binary.read(4)
+            binary.seek(0)
         encoding = encoding or encoding_of(mark)
         try:
             yield stack.enter_context(io.TextIOWrapper(binary, encoding=encoding, newline=""))
@@ -269,7 +336,9 @@ def open_text(source: Source, encoding: str | None = None) -> Iterator[TextIO]:
 
 
 def encoding_of(start: bytes) -> str:
-    """UTF-16 where text begins with its mark, else UTF-8."""
+    """UTF-16 or UTF-32 where text begins with their mark, else UTF-8."""
+    if start[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE):  # it begins as UTF-16 does
+        return "utf-32"
     is_wide = start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     return "utf-16" if is_wide else "utf-8-sig"
 
@@ -294,6 +363,8 @@ def read_json_lines(source: Source) -> tuple[list[dict], list[int]]:
                         raise ValueError("it is no JSON object")
                     records.append(record)
                     lines.append(number)
+                except json.JSONDecodeError as error:
+                    problems.append(f"line {number}: {error.msg}, at character {error.colno}")
                 except (ValueError, RecursionError) as error:
                     problems.append(f"line {number}: {error}")
     except UnicodeDecodeError:
@@ -337,7 +408,8 @@ def read_parquet(source: Source, convert: Callable[[Any], Any]) -> dict[str, Any
         raise
     except (pyarrow.ArrowException, OSError, MemoryError, OverflowError, ValueError):
         kind = "Feather" if is_feather else "Parquet"
-        raise ValueError(f"{name} is not a {kind} file that can be read.") from None
+        way_out = describe_other(start_of(source), kind)
+        raise ValueError(f"{name} is not a {kind} file that can be read{way_out}.") from None
     columns = {}
     for column in table.column_names:
         try:
