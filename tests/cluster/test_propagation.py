@@ -15,7 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.semi_supervised import LabelSpreading
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from likewise.cluster import GraphPropagation, membership_spread
+from likewise.cluster import GraphPropagation, membership_spread, propagation
 from likewise.cluster.membership_spread import (
     cluster_by_pairs,
     known_components,
@@ -23,8 +23,9 @@ from likewise.cluster.membership_spread import (
     solve_walks,
     spread_pairs,
 )
+from likewise.cluster.propagation import exchange_rows
 from likewise.constraints import Constraints
-from likewise.kernels import normalized_adjacency, self_tuning_graph
+from likewise.kernels import interpolation_weights, normalized_adjacency, self_tuning_graph
 from likewise.model_file import load_model, save_model
 
 SEEDS = st.integers(0, 10_000)
@@ -402,6 +403,60 @@ def test_a_model_of_many_rows_keeps_landmarks_and_every_answered_row(tmp_path, s
     assert_array_equal(
         load_model(tmp_path / "model").predict_proba(X[:50]), model.predict_proba(X[:50])
     )
+
+
+def test_memberships_of_many_rows_are_found_in_blocks_and_are_those_of_one(monkeypatch, seed):
+    X, y = make_blobs(1000, 3, centers=5, cluster_std=2.0, random_state=seed)
+    known = np.where(np.arange(1000) < 40, y, -1)
+    model = fit_labels(X, known, n_landmarks=300, random_state=seed)
+    sizes = []
+
+    def counted(rows, *others):
+        sizes.append(len(rows))
+        return interpolation_weights(rows, *others)
+
+    monkeypatch.setattr(propagation, "BLOCK_ROWS", 128)
+    monkeypatch.setattr(propagation, "interpolation_weights", counted)
+    again = fit_labels(X, known, n_landmarks=300, random_state=seed)
+    assert max(sizes) <= 128
+    assert_allclose(again.memberships_, model.memberships_, rtol=1e-12)
+    assert_allclose(model.predict_proba(X), model.memberships_, rtol=1e-12)
+
+
+def test_small_groups_take_the_places_of_rows_of_large_ones():
+    labels = np.repeat([0, 1, 2], [300, 90, 10])
+    is_there = np.zeros(400, dtype=bool)
+    is_there[:95] = is_there[300:304] = is_there[390] = True  # 95, 4 and 1 of the groups
+    is_kept = np.arange(400) < 10
+    rng = np.random.RandomState(0)
+    chosen = exchange_rows(is_there, is_kept, labels, 3, rng)
+    assert_array_equal(np.bincount(labels[chosen]), [93, 4, 3])
+    assert np.isin(np.flatnonzero(is_kept), chosen).all()
+    assert np.isin([390, *range(300, 304)], chosen).all()
+    is_there[390:] = True  # all there are
+    chosen = exchange_rows(is_there, is_kept, labels, 3, rng)
+    assert_array_equal(chosen, np.flatnonzero(is_there))
+
+
+def test_a_small_group_of_many_rows_is_found_better_with_more_of_its_rows(monkeypatch):
+    rng = np.random.RandomState(0)
+    y = rng.choice(6, 20_000, p=[0.247, 0.247, 0.247, 0.247, 0.008, 0.004])
+    X = rng.normal(size=(20_000, 32)) + rng.normal(scale=0.8, size=(6, 32))[y]
+    known = np.full(20_000, -1)
+    for group in range(6):
+        known[np.flatnonzero(y == group)[:5]] = group
+    found, scores = [], []
+    for share in (0.0, propagation.LEAST_SHARE):
+        monkeypatch.setattr(propagation, "LEAST_SHARE", share)
+        model = fit_labels(X, known, n_landmarks=2000, random_state=0)
+        assert len(model.landmarks_) == 2000
+        assert np.isin(np.flatnonzero(known >= 0), model.landmarks_).all()
+        first = np.array([np.flatnonzero(known == group)[0] for group in range(6)])
+        is_found = model.labels_[first][y] == model.labels_
+        found.append(is_found[y > 3].mean())
+        scores.append(adjusted_rand_score(y, model.labels_))
+    assert found[1] > found[0] + 0.05, found
+    assert scores[1] > scores[0] - 0.01, scores
 
 
 def test_pairs_over_more_rows_than_the_core_give_the_clusters_of_all(monkeypatch, seed):

@@ -16,6 +16,9 @@ and k-means on the k leading eigenvectors of A, normalized by its absolute row s
 to length 1. These clusters are then the Y of the first problem, with alpha = .5. A group that
 answers name keeps its known rows as Y; only a cluster that no answer names takes its rows from A.
 
+Of many rows only some are in the graph: those that answers refer to and a uniform draw, in which
+groups with few rows (LEAST_SHARE) then take the places of rows of large ones, and F is solved anew.
+
 Solved by conjugate gradients over the sparse graph. A new row takes the memberships of its nearest
 rows by the weights of `interpolation_weights`, which return the memberships of the rows of fit.
 Reference: zhou2004 for F, zhu2003 for dividing by the known rows, lu2013 for spreading pairs. We
@@ -47,7 +50,11 @@ from likewise.kernels import (
     interpolation_weights,
     self_tuning_graph,
 )
-from likewise.numerics.rows import validate_rows
+from likewise.numerics.rows import sample_rows, validate_rows
+
+BLOCK_ROWS = 2**16
+LEAST_SHARE = 0.03  # of the graph's rows, that a small group gets where it has as many
+POOL = 10  # rows that are looked at for those, beside each one in the graph
 
 
 class GraphPropagation(ClusterMixin, BaseEstimator):
@@ -70,9 +77,9 @@ class GraphPropagation(ClusterMixin, BaseEstimator):
         known rows that are far away.
     n_landmarks : int, default=10_000
         Maximum number of rows in the graph. With more rows, it contains all that answers refer to
-        and a uniform sample of the others; the rest are treated like new rows. Raising it follows
-        finer structure; finding neighbors takes time in its square, and a saved model contains
-        these rows.
+        and a sample of the others, with more rows of small groups where answers name all groups;
+        the rest are treated like new rows. Raising it follows finer structure; finding neighbors
+        takes time in its square, and a saved model contains these rows.
     n_init : int, default=10
         Starts of k-means, if clusters come from pairs or data. Raising it takes longer.
     tol : float, default=1e-12
@@ -180,26 +187,16 @@ class GraphPropagation(ClusterMixin, BaseEstimator):
         counted = constraints.subset(pairs[constraints.weights[pairs] > 0])
         warn_conflicts(self, counted, outcome="follows the must-links")
         rng = check_random_state(self.random_state)
-        rows = np.arange(n)
+        rows, answered = np.arange(n), counted.touched_rows()
         if n > self.n_landmarks:
-            answered = counted.touched_rows()
             rows = np.sort(choose_landmarks(X, self.n_landmarks, forced=answered, random_state=rng))
-        self.landmarks_, self.X_fit_ = rows, X[rows]
-        known = known_components(counted.restrict(rows))
-        W = self_tuning_graph(self.X_fit_, self.n_neighbors)
-        self.n_clusters_ = self._count(W, counted.restrict(rows), known, rng)
-        spread = propagate(
-            self.X_fit_,
-            W,
-            known,
-            n_clusters=self.n_clusters_,
-            n_neighbors=self.n_neighbors,
-            alpha=self.alpha,
-            n_init=self.n_init,
-            tol=self.tol,
-            rng=rng,
-        )
-        self.landmark_memberships_, self.n_iter_ = spread.memberships, spread.n_iter
+        spread, known = self._spread_over(X, rows, counted, rng)
+        if len(rows) < n and known.are_all_apart and known.n_components == self.n_clusters_ > 1:
+            exchanged = self._with_small_groups(X, answered, rng)
+            if len(np.setdiff1d(exchanged, rows)):
+                rows = exchanged
+                spread, known = self._spread_over(X, rows, counted, rng)
+        self.n_iter_ = spread.n_iter
         self.memberships_ = spread.memberships if len(rows) == n else self._spread_to(X)
         self.labels_ = np.argmax(self.memberships_, axis=1).astype(np.int32)
         self.violated_ = violated_answers(None, constraints, self.labels_)
@@ -245,9 +242,44 @@ class GraphPropagation(ClusterMixin, BaseEstimator):
         dtypes = [np.float64, np.float32]
         return validate_rows(self, X, reset=reset, accept_sparse="csr", dtype=dtypes)
 
+    def _spread_over(self, X, rows: np.ndarray, answers: Constraints, rng):
+        """Memberships of the rows of the graph, which are kept, and what is known about them."""
+        self.landmarks_, self.X_fit_ = rows, X[rows]
+        known = known_components(answers.restrict(rows))
+        W = self_tuning_graph(self.X_fit_, self.n_neighbors)
+        self.n_clusters_ = self._count(W, answers.restrict(rows), known, rng)
+        spread = propagate(
+            self.X_fit_,
+            W,
+            known,
+            n_clusters=self.n_clusters_,
+            n_neighbors=self.n_neighbors,
+            alpha=self.alpha,
+            n_init=self.n_init,
+            tol=self.tol,
+            rng=rng,
+        )
+        self.landmark_memberships_ = spread.memberships
+        return spread, known
+
+    def _with_small_groups(self, X, answered: np.ndarray, rng) -> np.ndarray:
+        """Rows for the graph, as many as now, by where rows beside it are placed."""
+        rows = self.landmarks_
+        pool = sample_rows(X.shape[0], (POOL + 1) * len(rows), rows, rng.randint(2**31 - 1))
+        is_there, is_answered = np.isin(pool, rows), np.isin(pool, answered)
+        labels = np.empty(len(pool), dtype=np.int64)
+        labels[is_there] = self.landmark_memberships_.argmax(axis=1)
+        labels[~is_there] = self._spread_to(X[pool[~is_there]]).argmax(axis=1)
+        chosen = exchange_rows(is_there, is_answered, labels, self.n_clusters_, rng)
+        return pool[chosen]
+
     def _spread_to(self, X):
-        weights = interpolation_weights(X, self.X_fit_, self.n_neighbors)
-        return weights @ self.landmark_memberships_
+        memberships = np.empty((X.shape[0], self.landmark_memberships_.shape[1]))
+        for start in range(0, X.shape[0], BLOCK_ROWS):  # weights take more than memberships do
+            block = slice(start, start + BLOCK_ROWS)
+            weights = interpolation_weights(X[block], self.X_fit_, self.n_neighbors)
+            memberships[block] = weights @ self.landmark_memberships_
+        return memberships
 
     def _check_settings(self, n: int) -> None:
         for name in ("n_neighbors", "n_landmarks", "n_init"):
@@ -299,3 +331,24 @@ class GraphPropagation(ClusterMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+
+def exchange_rows(
+    is_there: np.ndarray, is_kept: np.ndarray, labels: np.ndarray, n_groups: int, rng
+) -> np.ndarray:
+    """Positions of as many rows as are there, ascending, with enough of every group.
+
+    A group with fewer than LEAST_SHARE of them (or half of an even share) gets rows of its own that
+    are not there, for rows of groups that have more; those that are kept stay.
+    """
+    n_rows = int(np.count_nonzero(is_there))
+    wanted = min(int(LEAST_SHARE * n_rows), n_rows // (2 * n_groups))
+    counts = np.bincount(labels[is_there], minlength=n_groups)
+    chosen = is_there.copy()
+    for group in np.flatnonzero(counts < wanted):
+        others = rng.permutation(np.flatnonzero((labels == group) & ~is_there))
+        chosen[others[: wanted - int(counts[group])]] = True
+    large = is_there & ~is_kept & (counts > 2 * wanted)[labels]
+    n_more = int(np.count_nonzero(chosen)) - n_rows
+    chosen[rng.permutation(np.flatnonzero(large))[:n_more]] = False
+    return np.flatnonzero(chosen)
