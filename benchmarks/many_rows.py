@@ -2,7 +2,8 @@
 
     python -m benchmarks.many_rows [--rows N ...] [--answers clicks|triples|linear ...]
                                    [--device cuda] [--n-jobs J] [--killed]
-                                   [--folder FOLDER] [--results FILE] [--smallest] [--publish]
+                                   [--beside CHECKOUT] [--beside-rows N] [--folder FOLDER]
+                                   [--results FILE] [--smallest] [--publish]
 
 Rows x 32 float32 in a .npy file, made here: eight Gaussian clouds with 95.6 % of the rows and four
 with 3, 1, 0.3 and 0.1 %. Everything is the public call with its defaults,
@@ -18,141 +19,31 @@ of the small clouds that are in the cluster where most of their cloud is. The sl
 CPU seconds beyond learning over log rows. With --device, how many bytes of rows a second went to
 the device, beside what a copy alone reaches in the same process. With --killed, each fit has a
 checkpoint=, is killed when half of its labels are in it, and is begun again: CPU seconds are those
-of both, and labels must be those of the fit that was not killed. --results keeps a line per run,
-and what stands there is not run again. 100,000,000 rows take 12.8 GB in FOLDER.
+of both, and labels must be those of the fit that was not killed. With --beside, up to --beside-rows
+the same calls are made of an older likewise, from its checkout. --results keeps a line per run, and
+what stands there is not run again. 100,000,000 rows take 12.8 GB in FOLDER.
 """
 
 import argparse
-import hashlib
 import json
+import os
 import platform
 import resource
 import subprocess
 import sys
 import tempfile
 import time
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.cloud_fit import N_FEATURES, job, write_rows
 from benchmarks.printing import add_publish_option, print_rows, publish
-from likewise import RCA, Constraints, GuidedClustering
-from likewise.files.row_file import write_npy_header
-from likewise.progress import show_progress
 
-N_FEATURES, N_BIG = 32, 8
-SMALL = (0.03, 0.01, 0.003, 0.001)  # shares of the rows
-SHARES = np.array([*[(1 - sum(SMALL)) / N_BIG] * N_BIG, *SMALL])
-N_GROUPS = len(SHARES)
-SPREAD = 0.7  # of the centers, with clouds of width 1
-BLOCK = 100_000
-N_FIRST = 20_000  # rows that answers are about
-N_LABELS = 2  # of a row in a checkpoint: the cluster, and that before learning
 SIZES, SMALLEST = (100_000, 1_000_000, 10_000_000), (12_000, 24_000)
 KINDS = ("clicks", "triples", "linear")
-N_LEARNED = 10_000  # as in GuidedClustering
-
-
-def cloud_centers():
-    return np.random.RandomState(0).normal(scale=SPREAD, size=(N_GROUPS, N_FEATURES))
-
-
-def cloud_blocks(n_rows):
-    """Blocks of rows (b, 32) in float32 and of their clouds (b,)."""
-    centers = cloud_centers()
-    ends = np.cumsum(SHARES)
-    for start in range(0, n_rows, BLOCK):
-        rng = np.random.default_rng([0, start])
-        n_block = min(BLOCK, n_rows - start)
-        y = np.searchsorted(ends, rng.random(n_block)).clip(max=N_GROUPS - 1)
-        X = rng.standard_normal((n_block, N_FEATURES), dtype=np.float32)
-        yield X + centers[y].astype(np.float32), y.astype(np.int8)
-
-
-def write_rows(folder, n_rows):
-    """rows-N.npy, written block by block, and clouds-N.npy."""
-    clouds = []
-    with open(folder / f"rows-{n_rows}.npy", "wb") as file:
-        write_npy_header(file, (n_rows, N_FEATURES), np.dtype(np.float32))
-        for X, y in cloud_blocks(n_rows):
-            file.write(X.data)
-            clouds.append(y)
-    np.save(folder / f"clouds-{n_rows}.npy", np.concatenate(clouds))
-
-
-def answers_of(y, kind):
-    first = y[:N_FIRST].astype(np.int64)
-    if kind == "triples":
-        drawn = Constraints.from_labels(first, n_odd_one_out=200, random_state=0)
-        return drawn.with_rows(len(y))
-    known = np.concatenate([np.flatnonzero(first == group)[:5] for group in range(N_GROUPS)])
-    labels = np.full(len(first), -1)
-    labels[known] = first[known]
-    return Constraints.from_partial_labels(labels).with_rows(len(y))
-
-
-def count_together(y, labels):
-    """Rows by cloud and cluster, counted in blocks: scikit-learn's copies of 10^8 rows take GB."""
-    n_labels = int(labels.max()) + 1
-    counts = np.zeros(N_GROUPS * n_labels, dtype=np.int64)
-    for start in range(0, len(y), BLOCK):
-        both = y[start : start + BLOCK] * np.int64(n_labels) + labels[start : start + BLOCK]
-        counts += np.bincount(both, minlength=len(counts))
-    return counts.reshape(N_GROUPS, n_labels)
-
-
-def rand_index(counts):
-    """The adjusted Rand index of two partitions, from the rows that they have in common."""
-    together, clouds, clusters, everything = (
-        sum(int(n) * (int(n) - 1) // 2 for n in np.ravel(numbers))
-        for numbers in (counts, counts.sum(axis=1), counts.sum(axis=0), counts.sum())
-    )
-    expected = clouds * clusters / everything
-    return (together - expected) / ((clouds + clusters) / 2 - expected)
-
-
-def found_share(counts):
-    """Rows of the small clouds that are where most of their cloud is, and most are of it."""
-    own = counts.argmax(axis=0)  # the cloud that most rows of a cluster are of
-    small = range(N_BIG, N_GROUPS)
-    found = sum(counts[group][own == group].max(initial=0) for group in small)
-    return found / counts[N_BIG:].sum()
-
-
-def job(n_rows, kind, folder, device=None, n_jobs=None, checkpoint=None):
-    """One fit from a file: seconds, ARI and the peak memory."""
-    folder = Path(folder)
-    path = folder / f"rows-{n_rows}.npy"
-    y = np.load(folder / f"clouds-{n_rows}.npy")
-    learner = RCA() if kind == "linear" else "auto"
-    model = GuidedClustering(
-        N_GROUPS, learner=learner, random_state=0, device=device, n_jobs=n_jobs
-    )
-    few = np.array(np.load(path, mmap_mode="r")[:N_LEARNED])
-    work = [(few, answers_of(y[:N_LEARNED], kind), None), (path, answers_of(y, kind), checkpoint)]
-    spent = []
-    for rows, answers, kept in work[1:] if checkpoint else work:
-        began = time.process_time(), time.perf_counter()
-        model.set_params(checkpoint=kept).fit(rows, constraints=answers)
-        spent.append((time.process_time() - began[0], time.perf_counter() - began[1]))
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    found = {
-        "rows": n_rows,
-        "answers": kind,
-        "device": device or "",
-        "killed": checkpoint is not None,
-        "learn_cpu": spent[0][0],
-        "learn_wall": spent[0][1],
-        "cpu": spent[-1][0],
-        "wall": spent[-1][1],
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit,
-        "labels": hashlib.sha256(model.labels_.data).hexdigest(),
-    }
-    counts = count_together(y, model.labels_)
-    found["ari"], found["small"] = rand_index(counts), found_share(counts)
-    if device is not None:
-        found["copied"] = copy_rate(device)
-    return found
+N_LABELS = 2  # of a row in a checkpoint: the cluster, and that before learning
 
 
 def killed_job(settings):
@@ -174,28 +65,26 @@ def killed_job(settings):
     return found
 
 
-def copy_rate(device):
-    """Bytes a second of plain copies of a block to the device, the best of five."""
-    import torch
-
-    block = np.zeros((2**20, N_FEATURES), dtype=np.float32)
-    best = np.inf
-    for _ in range(5):
-        began = time.perf_counter()
-        torch.as_tensor(block).to(device)
-        if device == "cuda":
-            torch.cuda.synchronize()
-        best = min(best, time.perf_counter() - began)
-    return block.nbytes / best
-
-
 def command_of(settings):
-    return [sys.executable, "-m", "benchmarks.many_rows", "--job", json.dumps(settings)]
+    return [sys.executable, "-m", "benchmarks.cloud_fit", json.dumps(settings)]
 
 
-def fresh(settings):
-    done = subprocess.run(command_of(settings), check=True, stdout=subprocess.PIPE, text=True)
+def fresh(settings, checkout=None):
+    """The job in a process of its own, by the likewise of a checkout where one is named."""
+    own = os.environ.get("PYTHONPATH", "")
+    done = subprocess.run(
+        command_of(settings),
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": own if checkout is None else str(Path(checkout, "src"))},
+    )
     return json.loads(done.stdout)
+
+
+def commit_of(checkout):
+    command = ["git", "-C", checkout, "rev-parse", "--short=7", "HEAD"]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
 def measure(options, folder):
@@ -203,26 +92,33 @@ def measure(options, folder):
     kept = Path(options.results) if options.results else folder / "results.jsonl"
     lines = kept.read_text().splitlines() if kept.exists() else []
     done = {
-        (run["rows"], run["answers"], run["device"], run.get("killed", False)): run
+        (run["rows"], run["answers"], run["device"], run["killed"], run.get("commit", "")): run
         for run in map(json.loads, lines)
     }
+    older = [] if options.beside is None else [commit_of(options.beside)]
     for n_rows in options.rows:
-        for kind in options.answers:
-            key = n_rows, kind, options.device or "", options.killed
+        commits = ["", *(older if n_rows <= options.beside_rows else [])]
+        for kind, commit in product(options.answers, commits):
+            key = n_rows, kind, options.device or "", options.killed, commit
             if key not in done:
                 if not (folder / f"clouds-{n_rows}.npy").exists():
                     write_rows(folder, n_rows)
                 settings = {"n_rows": n_rows, "kind": kind, "device": options.device}
                 settings |= {"folder": str(folder), "n_jobs": options.n_jobs}
-                work = fresh if not options.killed else killed_job
-                done[key] = job(**settings) if options.smallest else work(settings)
+                if commit:
+                    found = fresh(settings, options.beside)
+                elif options.smallest:
+                    found = job(**settings)
+                else:
+                    found = killed_job(settings) if options.killed else fresh(settings)
+                done[key] = found | {"commit": commit}
                 with open(kept, "a") as file:
                     file.write(json.dumps(done[key]) + "\n")
-            whole = done.get((*key[:3], False))
+            whole = done.get((*key[:3], False, commit))
             as_whole = whole is not None and whole["labels"] == done[key]["labels"]
             yield (
                 done[key]
-                | {"as_whole": as_whole}
+                | {"as_whole": as_whole, "commit": commit}
                 | ({"learn_cpu": whole["learn_cpu"]} if options.killed and whole else {})
             )
         for name in ("rows", "clouds"):
@@ -232,6 +128,7 @@ def measure(options, folder):
 def table(options, folder):
     columns = [
         "answers",
+        *(["likewise"] if options.beside else []),
         "rows",
         "learn: CPU s",
         "all: CPU s",
@@ -241,22 +138,27 @@ def table(options, folder):
     columns += ["peak MB", "ARI", "small groups found"]
     columns += ["share of the copy rate"] if options.device else []
     yield (*columns, *(["labels as without the kill"] if options.killed else []))
-    spent = {kind: [] for kind in options.answers}
+    spent: dict[tuple, list] = {}
     for run in measure(options, folder):
         beyond = max(run["cpu"] - run["learn_cpu"], 1e-3)
-        spent[run["answers"]].append((run["rows"], beyond))
+        names = (run["answers"], *([run["commit"] or "this one"] if options.beside else []))
+        spent.setdefault(names, []).append((run["rows"], beyond))
         moved = run["rows"] * N_FEATURES * 4 / max(run["wall"] - run["learn_wall"], 1e-3)
         yield (
-            *(run["answers"], f"{run['rows']:,}", f"{run['learn_cpu']:.1f}", f"{run['cpu']:.1f}"),
+            *(*names, f"{run['rows']:,}", f"{run['learn_cpu']:.1f}", f"{run['cpu']:.1f}"),
             *(f"{run['wall']:.1f}", f"{1e6 * beyond / run['rows']:.1f}", f"{run['peak_mb']:.0f}"),
             *(f"{run['ari']:.3f}", f"{run['small']:.3f}"),
             *([f"{moved / run['copied']:.1%}"] if options.device else []),
             *(["yes" if run["as_whole"] else "NO"] if options.killed else []),
         )
-    for kind, sizes in spent.items():
+    for names, sizes in spent.items():
         if len(sizes) > 1:
             slope = np.polyfit(*np.log(np.array(sizes, dtype=float)).T, 1)[0]
-            yield (kind, f"slope {slope:.2f}", *[""] * (7 + bool(options.device) + options.killed))
+            yield (
+                *names,
+                f"slope {slope:.2f}",
+                *[""] * (7 + bool(options.device) + options.killed),
+            )
 
 
 def main():
@@ -266,16 +168,13 @@ def main():
     parser.add_argument("--device", help="of torch's, such as cuda")
     parser.add_argument("--n-jobs", type=int, help="threads that assign rows")
     parser.add_argument("--killed", action="store_true", help="kill each fit at half, and go on")
+    parser.add_argument("--beside", metavar="CHECKOUT", help="of an older likewise")
+    parser.add_argument("--beside-rows", type=int, default=10_000_000, help="it is given at most")
     parser.add_argument("--folder", help="where rows are written")
     parser.add_argument("--results", help="a file of finished runs, to go on from")
     parser.add_argument("--smallest", action="store_true", help="once, in seconds")
     add_publish_option(parser)
-    parser.add_argument("--job", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.job:
-        show_progress()
-        print(json.dumps(job(**json.loads(options.job))))
-        return
     options.rows = options.rows or (SMALLEST if options.smallest else SIZES)
     with tempfile.TemporaryDirectory(dir=options.folder) as made:
         found = print_rows(table(options, Path(made)))

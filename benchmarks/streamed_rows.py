@@ -21,7 +21,7 @@ from copy import copy
 
 import numpy as np
 
-from benchmarks.many_rows import (
+from benchmarks.cloud_fit import (
     N_FEATURES,
     N_GROUPS,
     SHARES,

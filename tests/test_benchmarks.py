@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from benchmarks import many_rows, streamed_rows
+from benchmarks import cloud_fit, many_rows, streamed_rows
 from benchmarks.busy import busy_cores
 from experiments.published import read_published
 
@@ -204,14 +204,14 @@ def test_the_index_from_counts_is_that_of_scikit_learn():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 12, 500).astype(np.int8)
     labels = np.where(rng.random(500) < 0.6, y, rng.integers(0, 14, 500)).astype(np.int32)
-    found = many_rows.rand_index(many_rows.count_together(y, labels))
+    found = cloud_fit.rand_index(cloud_fit.count_together(y, labels))
     assert found == pytest.approx(adjusted_rand_score(y, labels))
 
 
 def test_guided_clustering_of_a_file_is_measured_and_small_groups_are_found(
     tmp_path, monkeypatch, capsys, few_learned
 ):
-    monkeypatch.setattr(many_rows, "N_LEARNED", 600)
+    monkeypatch.setattr(cloud_fit, "N_LEARNED", 600)
     results = tmp_path / "results.jsonl"
     words = ["many_rows", "--rows", "2000", "--answers", "clicks", "--smallest"]
     monkeypatch.setattr(sys, "argv", [*words, "--results", str(results)])
@@ -223,6 +223,37 @@ def test_guided_clustering_of_a_file_is_measured_and_small_groups_are_found(
     monkeypatch.setattr(many_rows, "job", None)  # what stands in the file is not run again
     many_rows.main()
     assert len(results.read_text().splitlines()) == 1
+
+
+def test_an_older_likewise_is_measured_by_the_same_calls(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(many_rows, "commit_of", lambda checkout: "0000000")
+    words = ["many_rows", "--rows", "12000", "24000", "--beside-rows", "12000"]
+    words += ["--answers", "linear", "--beside", str(ROOT)]
+    monkeypatch.setattr(sys, "argv", [*words, "--results", str(tmp_path / "results.jsonl")])
+    many_rows.main()
+    lines = capsys.readouterr().out.splitlines()[2:]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+    assert [row[:3] for row in rows] == [
+        ["linear", "this one", "12,000"],
+        ["linear", "0000000", "12,000"],
+        ["linear", "this one", "24,000"],
+        ["linear", "this one", rows[-1][2]],
+    ]
+    assert rows[-1][2].startswith("slope")
+    assert rows[0][-2:] == rows[1][-2:]  # it is the same one
+
+
+@pytest.mark.skipif("LIKEWISE_DATA" not in os.environ, reason="needs mnist, through LIKEWISE_DATA")
+def test_fifty_clicks_are_measured_on_codes_and_on_made_rows():
+    command = [sys.executable, "-m", "benchmarks.few_clicks", "--smallest"]
+    told = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    codes, made = (part.splitlines()[2:] for part in told.strip().split("\n\n"))
+    assert [line.split("|")[1].strip() for line in codes] == [
+        "GraphPropagation",
+        "GuidedClustering",
+    ]
+    assert all(float(line.split("|")[4]) > 0.6 for line in codes)
+    assert float(made[0].split("|")[-3]) > 0.8
 
 
 def test_a_fit_that_is_killed_at_half_gives_the_labels_of_one_that_is_not(tmp_path):
