@@ -8,16 +8,18 @@ import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from likewise import Constraints, load_model
 from likewise.cli import main
-from likewise.datasets import load_iris
+from likewise.datasets import load_digits, load_iris
 
 
 def run(capsys, *arguments):
@@ -317,13 +319,23 @@ def test_ctrl_c_leaves_no_half_written_file(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["big.npy"]
 
 
-def test_the_demo_does_its_job_and_leaves_the_files_it_names(tmp_path, capsys):
-    code, stdout, _ = run(capsys, "demo", "-o", tmp_path / "demo", "--answers", 100)
+def test_the_demo_does_what_the_readme_shows_and_leaves_the_files_it_names(tmp_path, capsys):
+    code, stdout, _ = run(capsys, "demo", "-o", tmp_path / "demo")
     assert code == 0
-    before, after = map(
-        float, next(line for line in stdout.splitlines() if "ARI" in line).split()[-2:]
+    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    lines = (stdout.splitlines(), readme.splitlines())
+    heads, scores = (
+        [next(line.split() for line in part if word in line) for part in lines]
+        for word in ("k-means  no answers", "(ARI)  ")
     )
-    assert after > before
+    assert heads[0] == heads[1]
+    printed, shown = (np.array(score[-3:], dtype=float) for score in scores)
+    assert_allclose(printed, shown, atol=0.01)  # processors round differently
+    plain, before, after = printed
+    assert after > before > plain
+    X = load_digits().X / 16
+    alone = KMeans(10, n_init=10, random_state=0).fit_predict(X)
+    assert plain == round(adjusted_rand_score(load_digits().y, alone), 3)  # as the column says
     written = {"digits.png", "answers.csv", "clusters.csv", "digits.likewise", "report.html"}
     assert {path.name for path in (tmp_path / "demo").iterdir()} == written
     lines = (tmp_path / "demo" / "clusters.csv").read_text().splitlines()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from sklearn.decomposition import PCA
+from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from likewise.constraints import Constraints
@@ -14,7 +14,8 @@ from likewise.files.atomic_file import replacing, replacing_together
 from likewise.files.row_file import write_clusters
 from likewise.guided import GuidedClustering
 from likewise.model_file import save_model
-from likewise.report import write_report
+from likewise.numerics.label_matching import match_labels
+from likewise.report import lay_out, write_report
 
 N_CLUSTERS = 10
 ANSWERS, CLUSTERS, MODEL = "answers.csv", "clusters.csv", "digits.likewise"
@@ -22,7 +23,7 @@ PICTURE, REPORT = "digits.png", "report.html"
 
 
 def run_demo(folder: Path, *, n_answers: int, random_state: int, say: Callable) -> None:
-    """Cluster the digits twice, print what the answers changed, and write files to look at."""
+    """Cluster the digits three times, print what the answers changed, and write files."""
     _check_folder(folder)
     digits = load_digits()
     X, y = digits.X / 16, np.asarray(digits.y)
@@ -36,12 +37,13 @@ def run_demo(folder: Path, *, n_answers: int, random_state: int, say: Callable) 
     )
     say(f"Someone answers {answers.n_answers} questions: do these two belong together?")
     model = GuidedClustering(N_CLUSTERS, random_state=random_state).fit(X, constraints=answers)
-    before, after = model.report_.labels_before, model.labels_
+    plain = KMeans(N_CLUSTERS, n_init=10, random_state=random_state).fit_predict(X)
+    before, after = np.asarray(model.report_.labels_before), model.labels_
 
     say("")
-    say(f"{'':<44}{'k-means':>9}{'likewise':>10}")
+    say(f"{'':<38}{'k-means':>9}{'no answers':>12}{f'{answers.n_answers} answers':>13}")
     for what, score in _scores(y, answers).items():
-        say(f"{what:<44}{score(before):>9.3f}{score(after):>10.3f}")
+        say(f"{what:<38}{score(plain):>9.3f}{score(before):>12.3f}{score(after):>13.3f}")
     say("")
     say(f"How: {model.report_.how}")
     say(f"  {model.report_.why}")
@@ -58,7 +60,8 @@ def run_demo(folder: Path, *, n_answers: int, random_state: int, say: Callable) 
         answers.write(folder / ANSWERS)
         write_clusters(folder / CLUSTERS, after, None)
         save_model(model, folder / MODEL)
-        if _draw(folder / PICTURE, X, (before, after), model.transform(X)):
+        plain = match_labels(plain, after)  # the same colors
+        if _draw(folder / PICTURE, X, (plain, after), model.transform(X)):
             written.insert(0, PICTURE)
         pictures = digits.X.reshape(-1, 8, 8)
         about = {"constraints": answers, "images": pictures, "title": "Handwritten digits"}
@@ -90,7 +93,7 @@ def _scores(y: np.ndarray, answers: Constraints) -> dict[str, Callable[[np.ndarr
 
 
 def _draw(path: Path, X: np.ndarray, partitions: tuple, Z: np.ndarray) -> bool:
-    """Both spaces flattened, and the average image of every cluster; False without matplotlib."""
+    """A map of both spaces, and the average image of every cluster; False without matplotlib."""
     try:
         import matplotlib
     except ImportError:
@@ -100,13 +103,13 @@ def _draw(path: Path, X: np.ndarray, partitions: tuple, Z: np.ndarray) -> bool:
 
     figure = Figure(figsize=(11, 7), layout="constrained")
     halves = figure.add_gridspec(1, 2)
-    titles = ("before: k-means", "after: likewise")
+    titles = ("k-means", "likewise, after the answers")
     for i, (title, space, labels) in enumerate(zip(titles, (X, Z), partitions)):
         side = figure.add_subfigure(halves[0, i])
         side.suptitle(title)
         grid = side.add_gridspec(3, N_CLUSTERS // 2, height_ratios=[5, 1, 1])
         scatter = side.add_subplot(grid[0, :])
-        flat = PCA(2, random_state=0).fit_transform(space)
+        flat = lay_out(space)
         scatter.scatter(flat[:, 0], flat[:, 1], c=labels, cmap="tab10", s=5)
         scatter.set(xticks=[], yticks=[])
         for cluster in range(N_CLUSTERS):

@@ -332,12 +332,13 @@ def explain_pairs(weighed: Weighed, n_judged: int) -> str:
     if n_judged == 0:
         return f"{WAYS[top]}: no answer could be held out."
     why = (
-        f"{len(weighed.weights)} ways to cluster, averaged, most by {WAYS[top]}: its clusters "
+        f"{len(weighed.weights)} ways to cluster, averaged by how likely they make held-out "
+        f"answers: most weight ({percent(weighed.weights[top])}) has {WAYS[top]}, whose clusters "
         f"predict {percent(weighed.scores[top])} of {n_judged} held-out answers"
     )
     if top == plain:
         return f"{why}."
-    return f"{why}; those of {WAYS[plain]}, {percent(weighed.scores[plain])}."
+    return f"{why}; the clusters without answers predict {percent(weighed.scores[plain])}."
 
 
 def explain(weighed: WeighedSpaces, n_known: int, p_value: float) -> str:
