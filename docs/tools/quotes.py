@@ -29,6 +29,8 @@ PAGES = ("README.md", "docs/*.md", "docs/guide/*.md", "docs/experiments/*.md")
 COMPLETE = ("README.md", "docs/index.md", "docs/guide/*.md")  # every score there has its source
 BLOCK = re.compile(r"<!-- quotes\n(.*?)-->", re.DOTALL)
 SCORE = re.compile(r"(?<![\w.,=])-?0?\.\d+(?!\w|[.,]\d)")  # .94, 0.94
+COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+RUNS = re.compile(rf"\b({'|'.join(COUNTS)}) runs?\b")
 NO_PROSE = re.compile(  # what runs have written, code, mathematics, comments, links
     r"<!-- (\S+): written by.*?<!-- end of \1 -->|```.*?```|`[^`\n]*`|\$[^$\n]*\$|<!--.*?-->"
     r"|\]\([^)]*\)",
@@ -57,6 +59,17 @@ class Quote:
         rows = [numbers_in(cell) for cell in cells]
         values = [sum(column) / len(rows) for column in zip(*rows)]
         return print_like(self.figure, values)
+
+    def runs(self) -> set[int]:
+        """How many runs there were of the rows of its table; empty where it does not say."""
+        try:
+            table = read_table(*self.source[:2])
+        except LookupError:
+            return set()
+        if "runs" not in table.fields:
+            return set()
+        at = table.fields.index("runs")
+        return {int(count) for row in table.rows for count in re.findall(r"\d+", row[at])}
 
     def __str__(self) -> str:
         return f"{self.figure}: {' | '.join(self.source)}"
@@ -115,10 +128,20 @@ def faults_of(text: str, *, complete: bool) -> Iterator[str]:
                 if now != quote.figure:
                     yield f"{quote} is now {now or 'gone'}"
         if complete:
+            yield from wrong_runs(said, quotes)
             sourced = {score for quote in quotes for score in SCORE.findall(quote.figure)}
             for score in SCORE.findall(NO_PROSE.sub(" ", said)):
                 if score not in sourced:
                     yield f"{score} has no source"
+
+
+def wrong_runs(said: str, quotes: list[Quote]) -> Iterator[str]:
+    """Numbers of runs, in parentheses, that none of the tables which a text quotes has."""
+    made = set().union(*(quote.runs() for quote in quotes))
+    aside = " ".join(re.findall(r"\(([^()]*)\)", NO_PROSE.sub(" ", said)))
+    for words in RUNS.finditer(aside):
+        if made and COUNTS.index(words[1]) not in made:
+            yield f"{words[0]}: the tables have {', '.join(map(str, sorted(made)))}"
 
 
 def renew(text: str) -> str:

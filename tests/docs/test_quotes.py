@@ -53,6 +53,12 @@ SAID = """k-means has {}, ours has {} ± .004.
 """
 
 
+def test_the_number_of_runs_is_that_of_the_table(page):
+    said = SAID.format(".67", ".937", ".67", ".937")
+    assert page(f"(Of five runs) {said}") == []
+    assert page(f"(Of three runs) {said}") == ["three runs: the tables have 5"]
+
+
 def test_a_figure_that_agrees_to_its_own_digits_is_right(page):
     assert page(SAID.format(".67", ".937", ".67", ".937")) == []
     assert page(SAID.format("0.668", ".94", "0.668", ".94")) == []

@@ -11,7 +11,15 @@ from likewise.evaluation import percent
 
 @pytest.mark.parametrize(
     ("share", "printed"),
-    [(0, "0%"), (1, "100%"), (0.995, "99%"), (0.004, "<1%"), (0.8, "80%"), (math.nan, "–")],
+    [
+        (0, "0%"),
+        (1, "100%"),
+        (0.995, "99%"),
+        (0.004, "<1%"),
+        (0.8, "80%"),
+        (-1e-17, "0%"),
+        (math.nan, "–"),
+    ],
 )
 def test_a_share_is_printed_in_whole_percents(share, printed):
     assert percent(share) == printed

@@ -57,6 +57,13 @@ def two_clusters(**changed):
     return model, X, constraints
 
 
+def test_large_numbers_are_written_out(report_of):
+    X = np.array([[21_300.0, 0], [21_100, 1], [21_200, 0], [75_700, 9], [75_500, 8], [75_600, 9]])
+    words = section(report_of(made_model(X, [0, 0, 0, 1, 1, 1]), X), "clusters")
+    assert "75,600" in words
+    assert "e+" not in words
+
+
 def section(html, name):
     return read(re.search(rf'<section id="{name}".*?</section>', html, re.S)[0]).text
 

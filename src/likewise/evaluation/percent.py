@@ -23,7 +23,7 @@ def percent(share: float, digits: int = 0) -> str:
     if math.isnan(share):
         return "–"
     step = 10.0**-digits
-    rounded = round(100 * share, digits)
+    rounded = round(100 * share, digits) + 0.0  # -0.0 is 0
     if share < 1 and rounded >= 100:
         rounded = 100 - step
     if share > 0 and rounded <= 0:

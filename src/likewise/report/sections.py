@@ -236,4 +236,5 @@ def no_answers(model) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.3g}"
+    """Three digits, and all of those before the point."""
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.3g}"
