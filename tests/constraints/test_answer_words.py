@@ -65,6 +65,33 @@ def test_a_wrong_header_is_named_with_its_file_and_what_it_has(tmp_path):
         read(tmp_path, "a,x\nW1,W2\n")
 
 
+@pytest.mark.parametrize(
+    ("header", "hint"),
+    [
+        ("W1,W2,same", "Is the first line an answer? Put a line with the names of the columns"),
+        ("id,lable", "Is 'lable' meant by 'label'?"),
+        ("wine_id,segment", "If 'segment' is the label of each row, rename it to label."),
+    ],
+)
+def test_a_header_that_is_nearly_right_says_how_it_becomes_so(tmp_path, header, hint):
+    with pytest.raises(ValueError, match="lacks kind, ") as caught:
+        read(tmp_path, f"{header}\n")
+    assert hint in str(caught.value)
+
+
+@pytest.mark.parametrize("header", ["Type,Left,Right", "a,x", "one,two,three"])
+def test_a_header_of_other_words_is_not_guessed_at(tmp_path, header):
+    with pytest.raises(ValueError, match=r"a label has id and label\.( If .* to label\.)?$"):
+        read(tmp_path, f"{header}\n")
+
+
+@pytest.mark.parametrize("word", ["NA", "?", "null", "-1", " n/a "])
+def test_words_for_no_label_are_no_class_and_said(tmp_path, word):
+    text = f"id,label\nW1,a\nW2,{word}\nW3,a\nW4,{word}\n"
+    with pytest.warns(UserWarning, match="line 3: .* is taken for no label, and so are 1 more"):
+        assert read(tmp_path, text) == Constraints(ids=IDS, must_link=[(0, 2)])
+
+
 def test_pairs_name_rows_by_id_in_python():
     answers = Constraints(ids=IDS, must_link=[("W1", "W2")], closer=[("W4", "W1", "W2")])
     assert answers == Constraints(ids=IDS, must_link=[(0, 1)], closer=[(3, 0, 1)])
@@ -99,6 +126,8 @@ def test_labels_that_contradict_each_other_are_all_listed(tmp_path):
     with pytest.raises(ValueError, match=r"line 3: id = W1 has the label 'b', and 'a' at .*line 2"):
         read(tmp_path, text)
     with pytest.raises(ValueError, match=r"line 4: id = 'W9' is not one of the 4 ids"):
+        read(tmp_path, text)
+    with pytest.raises(ValueError, match=r"Keep one label per row\.$"):
         read(tmp_path, text)
 
 

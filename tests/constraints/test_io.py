@@ -1,3 +1,4 @@
+import gzip
 import json
 from pathlib import Path
 
@@ -273,3 +274,50 @@ def test_all_that_is_wrong_with_a_file_is_said_at_once(tmp_path):
         "line 6: a = -1 is outside the 5 rows of X",
     ):
         assert problem in str(caught.value)
+
+
+def test_weights_times_and_rows_that_are_wrong_are_listed_with_the_rest_in_order(tmp_path):
+    path = tmp_path / "answers.csv"
+    head = "kind,a,b,weight,asked_at,seconds\n"
+    path.write_text(
+        head + "same,0,1,-1,,\nsame,0,2,lots,,\nsame,1,1,,,\nsame,2,3,1e99,soon,\nsame,2,4,,,-2\n"
+    )
+    problems = [
+        "line 2: must_link has the weight -1.0",
+        "line 3: must_link has the weight 'lots'",
+        "line 4: must_link = (1, 1) names a row twice",
+        "line 5: must_link has the weight 1e+99",
+        "line 5: must_link was asked at 'soon'",
+        "line 6: must_link took '-2' seconds",
+    ]
+    for kind in ("same", "sane"):  # an unknown word beside them hides none of them
+        path.write_text(path.read_text().replace("same,0,2", f"{kind},0,2"))
+        with pytest.raises(ValueError, match=r"answers.csv, line 2") as caught:
+            Constraints.read(path, n_samples=5)
+        said = str(caught.value)
+        wanted = [one for one in problems if kind == "same" or "line 3" not in one]
+        places = [said.find(one) for one in wanted]
+        assert min(places) >= 0
+        assert places == sorted(places)
+        assert ("kind 'sane' is not one of" in said) == (kind == "sane")
+
+
+@pytest.mark.parametrize("name", ["answers.tsv", "answers.json", "answers.csv.gz", "a.jsonl.gz"])
+def test_answers_are_read_from_the_formats_that_data_come_in(tmp_path, name):
+    answers = [{"kind": "same", "a": 0, "b": 1}, {"kind": "different", "a": 0, "b": 2}]
+    frame = pd.DataFrame(answers)
+    text = json.dumps(answers)
+    if ".jsonl" in name:
+        text = frame.to_json(orient="records", lines=True)
+    elif ".json" not in name:
+        text = frame.to_csv(index=False, sep="\t" if ".tsv" in name else ",")
+    content = text.encode()
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    expected = Constraints(3, must_link=[(0, 1)], cannot_link=[(0, 2)])
+    assert Constraints.read(tmp_path / name, n_samples=3) == expected
+
+
+def test_a_list_of_answers_names_the_row_that_is_wrong(tmp_path):
+    (tmp_path / "answers.json").write_text('[{"kind": "same", "a": 0, "b": [1]}]')
+    with pytest.raises(ValueError, match=r"answers.json, row 0: b is \[1\]"):
+        Constraints.read(tmp_path / "answers.json", n_samples=3)

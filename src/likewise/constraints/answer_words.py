@@ -5,6 +5,7 @@ known is an error with the nearest one that is.
 """
 
 import re
+from difflib import get_close_matches
 from typing import Any
 
 from likewise.constraints.table import COLUMNS, KINDS
@@ -26,6 +27,7 @@ KIND_OF_WORD = {
 EXCLUSIVE = "exclusive"  # a rule and no answer: exclusive_groups.py
 EXCLUSIVE_WORDS = (EXCLUSIVE, "at_most_one", "one_per_cluster")
 LABEL_COLUMNS = ("label", "class", "group", "category", "target", "cluster")
+ALIKE = 0.75  # names of columns: "Right" is no weight
 ROW_COLUMNS = ("id", "row", "a", "index", "name")
 
 
@@ -75,7 +77,7 @@ def extra_columns(columns: dict[str, list], place: str) -> list[str]:
         found = ", ".join(map(str, columns)) or "none"
         raise ValueError(
             f"{place} lacks {', '.join(missing)}: its columns are {found}. An answer has "
-            f"{', '.join(COLUMNS)}; a label has id and label."
+            f"{', '.join(COLUMNS)}; a label has id and label.{_what_is_meant(list(columns))}"
         )
     for name in extra:
         near = nearest_name(name, COLUMNS[3:])
@@ -84,6 +86,20 @@ def extra_columns(columns: dict[str, list], place: str) -> list[str]:
                 f"{place} has the column {name!r}. Did you mean {near!r}? If not, rename it."
             )
     return extra
+
+
+def _what_is_meant(names: list) -> str:
+    """What columns of no known name may be; "" where nobody knows."""
+    if any(kind_of(name) is not None for name in names):
+        return " Is the first line an answer? Put a line with the names of the columns before it."
+    known = (*COLUMNS[:1], *COLUMNS[4:], *LABEL_COLUMNS)
+    for name in map(str, names):
+        near = get_close_matches(_plain(name), known, n=1, cutoff=ALIKE)
+        if near and name not in (*COLUMNS, *ROW_COLUMNS):
+            return f" Is {name!r} meant by {near[0]!r}?"
+    if len(names) == 2:
+        return f" If {names[1]!r} is the label of each row, rename it to label."
+    return ""
 
 
 def _plain(word: str) -> str:

@@ -16,6 +16,7 @@ from typing import Literal, get_args
 from likewise.constraints.table import COLUMNS
 from likewise.files import table_file
 from likewise.files.atomic_file import replacing
+from likewise.files.json_rows import read_json_rows
 from likewise.files.table_file import Columns
 
 Backend = Literal["pandas", "polars", "pyarrow"]  # of data frames
@@ -25,7 +26,10 @@ Place = Callable[[int], str]  # where the i-th answer stands
 def read_columns(path: str | os.PathLike) -> tuple[Columns, Place]:
     """The cells of an answer file, and where the i-th answer stands in it."""
     path = Path(path)
-    read, _ = _format_of(path)
+    plain = Path(path.stem) if path.suffix.lower() == ".gz" else path
+    if plain.suffix.lower() in _OTHERS_READ:
+        return _OTHERS_READ[plain.suffix.lower()](path)
+    read, _ = _format_of(plain)
     return read(path)
 
 
@@ -72,13 +76,24 @@ def write_csv(columns: Columns, path: Path) -> None:
 
 def read_jsonl(path: Path) -> tuple[Columns, Place]:
     answers, lines = table_file.read_json_lines(path)
-    for answer, line in zip(answers, lines):
+    return _columns_of(answers, path.name, "line", lines)
+
+
+def _columns_of(
+    answers: list[dict], file: str, what: str, places: list[int] | None
+) -> tuple[Columns, Place]:
+    """The cells of objects, each a single value."""
+
+    def place(i: int) -> str:
+        return f"{file}, {what} {i if places is None else places[i]}"
+
+    for i, answer in enumerate(answers):
         for name, cell in answer.items():
             if isinstance(cell, list | dict | bool):
-                raise ValueError(f"{path.name}, line {line}: {name} is {cell!r}.")
+                raise ValueError(f"{place(i)}: {name} is {cell!r}.")
     names = dict.fromkeys(name for answer in answers for name in answer)
     columns = {name: [answer.get(name) for answer in answers] for name in names or COLUMNS}
-    return columns, lambda i: f"{path.name}, line {lines[i]}"
+    return columns, place
 
 
 def write_jsonl(columns: Columns, path: Path) -> None:
@@ -90,6 +105,12 @@ def write_jsonl(columns: Columns, path: Path) -> None:
                 if cell is not None
             }
             file.write(json.dumps(answer, ensure_ascii=False) + "\n")
+
+
+def read_json(path: Path) -> tuple[Columns, Place]:
+    """A list of objects, or JSON Lines under another name."""
+    answers, lines = read_json_rows(path)
+    return _columns_of(answers, path.name, "row" if lines is None else "line", lines)
 
 
 def read_parquet(path: Path) -> tuple[Columns, Place]:
@@ -114,6 +135,8 @@ _FORMATS = {
     ".jsonl": (read_jsonl, write_jsonl),
     ".parquet": (read_parquet, write_parquet),
 }
+
+_OTHERS_READ = {".tsv": read_csv, ".json": read_json, ".ndjson": read_jsonl}
 
 
 def _format_of(path: Path):

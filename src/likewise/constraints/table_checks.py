@@ -3,6 +3,7 @@
 What is wrong is one ``ValueError`` that names the answer, its place and its value.
 """
 
+import warnings
 from collections.abc import Callable, Sequence, Sized
 from datetime import UTC, datetime
 from numbers import Real
@@ -11,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from likewise.constraints.answer_words import explain_kind, kind_of
+from likewise.constraints.labels import UNLABELLED
 from likewise.constraints.table import KINDS, NO_ROW, WIDTHS, AnswerTable, widen
+from likewise.files.column_types import is_no_value
 from likewise.files.near_names import nearest_name
 from likewise.files.table_file import (
     as_sentence,
@@ -66,51 +69,100 @@ def from_columns(
     codes = np.zeros(n_answers, dtype=np.int8)
     points = np.full((n_answers, 3), NO_ROW, dtype=np.int64)
     thirds = columns.get("c") or [None] * n_answers
-    problems = []
+    problems: list[tuple[int, str]] = []
     for i, (word, *cells) in enumerate(zip(columns["kind"], columns["a"], columns["b"], thirds)):
         kind = kind_of(word)
         if kind is None:
-            problems.append(f"{place(i)}: {explain_kind(word)}")
+            problems.append((i, f"{place(i)}: {explain_kind(word)}"))
             continue
         if kind == "undecided" and is_missing(cells[2]):
             kind = "undecided_pair"
         codes[i] = KINDS.index(kind)
         width = WIDTHS[codes[i]]
         if width == 2 and not is_missing(cells[2]):
-            problems.append(f"{place(i)}: {kind} refers to two rows, but c is {cells[2]!r}")
+            why = f"{kind} refers to two rows, but c is {cells[2]!r}"
+            problems.append((i, f"{place(i)}: {why}"))
         for column, cell in enumerate(cells[:width]):
+            where = f"{place(i)}: {'abc'[column]}"
             try:
-                row = row_number(cell, row_of, f"{place(i)}: {'abc'[column]}")
+                row = row_number(cell, row_of, where)
             except ValueError as error:
-                problems.append(str(error).removesuffix("."))
+                problems.append((i, str(error).removesuffix(".")))
                 continue
             points[i, column] = row
             if not 0 <= row < n_samples:
-                problems.append(
-                    f"{place(i)}: {'abc'[column]} = {row} is outside the {n_samples} rows of X"
-                )
-    if problems:
-        raise ValueError(as_sentence(problems))
+                problems.append((i, f"{where} = {row} is outside the {n_samples} rows of X"))
 
     def name(i: int) -> str:
         return f"{place(i)}: {KINDS[codes[i]]}"
 
-    weights = [parse_weight(cell, name, i) for i, cell in enumerate(columns.get("weight") or [])]
-    others = (columns.get(column) for column in ("annotator", "asked_at", "screen", "seconds"))
-    return _check_table(codes, points, n_samples, name, weights or None, *others)
+    try:
+        if not problems:
+            written = enumerate(columns.get("weight") or [])
+            weights = [parse_weight(cell, name, i) for i, cell in written]
+            others = (columns.get(one) for one in ("annotator", "asked_at", "screen", "seconds"))
+            return _check_table(codes, points, n_samples, name, weights or None, *others)
+    except ValueError as error:
+        if not (problems := _problems_by_line(columns, codes, points, n_samples, name)):
+            raise error from None
+    else:
+        is_read = np.ones(n_answers, dtype=bool)
+        is_read[[i for i, _ in problems]] = False
+        problems += _problems_by_line(columns, codes, points, n_samples, name, is_read)
+    raise ValueError(as_sentence([text for _, text in sorted(problems, key=lambda one: one[0])]))
+
+
+def _problems_by_line(
+    columns: dict[str, list],
+    codes: np.ndarray,
+    points: np.ndarray,
+    n_samples: int,
+    name: Name,
+    is_read: np.ndarray | None = None,
+) -> list[tuple[int, str]]:
+    """What is wrong with each answer alone, where its rows could be read, and its other cells."""
+
+    def check_rows(i: int) -> None:
+        if is_read is None or is_read[i]:
+            check_points(codes[i : i + 1], points[i : i + 1], n_samples, lambda _: name(i))
+
+    def check_weight(i: int) -> None:
+        if columns.get("weight"):
+            weight = parse_weight(columns["weight"][i], name, i)
+            check_weights([weight], 1, lambda _: name(i))
+
+    def check_others(i: int) -> None:
+        for column, parse in (("asked_at", parse_time), ("seconds", parse_seconds)):
+            if columns.get(column):
+                parse(columns[column][i], name, i)
+
+    problems = []
+    for i in range(len(codes)):
+        for check in (check_rows, check_weight, check_others):
+            try:
+                check(i)
+            except ValueError as error:
+                problems.append((i, str(error).removesuffix(".")))
+    return problems
 
 
 def read_labels(
     columns: dict[str, list], names: tuple[str, str], n_samples: int, ids, place: Name
 ) -> np.ndarray:
-    """The label of each row (n,) from a table of rows and labels, None where there is none."""
+    """The label of each row (n,) from a table of rows and labels, None where there is none.
+
+    Words for "no value" and -1 are no labels: the first is named in a warning.
+    """
     cells, labels = (decode_column(columns[name], name, place) for name in names)
     row_of = rows_by_id(ids)
     first_place: dict[int, str] = {}
     y = np.full(n_samples, None, dtype=object)
-    problems = []
+    problems, without, way_out = [], [], ""
     for i, (cell, label) in enumerate(zip(cells, labels)):
         if is_missing(label):
+            continue
+        if isinstance(label, str) and (is_no_value(label) or label.strip() == str(UNLABELLED)):
+            without.append(i)
             continue
         try:
             row = row_number(cell, row_of, f"{place(i)}: {names[0]}")
@@ -120,6 +172,7 @@ def read_labels(
         if not 0 <= row < n_samples:
             problems.append(f"{place(i)}: {names[0]} = {row} is outside the {n_samples} rows of X")
         elif row in first_place and y[row] != label:
+            way_out = " Keep one label per row."
             problems.append(
                 f"{place(i)}: {names[0]} = {id_text(cell)} has the label {label!r}, and {y[row]!r} "
                 f"at {first_place[row]}"
@@ -127,7 +180,15 @@ def read_labels(
         else:
             y[row], first_place[row] = label, place(i)
     if problems:
-        raise ValueError(as_sentence(problems))
+        raise ValueError(as_sentence(problems) + way_out)
+    if without:
+        more = f", and so are {len(without) - 1} more" if len(without) > 1 else ""
+        warnings.warn(
+            f"{place(without[0])}: {labels[without[0]]!r} is taken for no label{more}. If it is "
+            "one, write it differently.",
+            UserWarning,
+            stacklevel=4,
+        )
     return y
 
 
