@@ -1,11 +1,14 @@
-"""Questions and answers in a session: how long a person waits, at 10,000 rows and at a million.
+"""Questions and answers in a session: how long a person waits, at 10,000 rows and at ten million.
 
-    python -m benchmarks.asking             three sizes; --publish writes the table of the docs
+    python -m benchmarks.asking             four sizes; --publish writes the table of the docs
 
     first question   from the rows to a question on the screen: graph and directions of the sample
     next question    chosen from what is known
-    answer           worked into groups, memberships and the labels of all rows
+    answer           worked into groups and memberships of the rows that are thought about
+    labels           of all rows, after an answer
     placing          the first labels; beyond 10,000 rows where others lie beside the sample, once
+
+Each size in a process of its own, whose peak memory it is, from a memory map of float32 rows.
 
     python -m benchmarks.asking --open      a log of 1,000 answers, from the file to its labels
 
@@ -15,7 +18,11 @@ that does nothing else.
 """
 
 import argparse
+import json
 import os
+import resource
+import subprocess
+import sys
 import tempfile
 import time
 from functools import partial
@@ -28,13 +35,14 @@ from benchmarks.printing import add_publish_option, print_rows, publish
 from benchmarks.summary import machine, number
 from likewise.labeling import LabelingSession, LabelOracle, Question
 
-SIZES = (10_000, 100_000, 1_000_000)
-N_FEATURES, N_GROUPS = 20, 10
+SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
+N_FEATURES, N_GROUPS, SPREAD = 20, 10, 4.0
+BLOCK = 100_000
 OLD_ANSWERS = 1000
 HEADER = (
     "rows", "first question: s", "its CPU s", "placing: s", "CPU s of it",
     "next question p50 / p99: ms", "their CPU ms", "answer p50 / p99: ms", "CPU ms of these",
-    "answers",
+    "labels p50 / p99: ms", "CPU ms of them", "answers", "peak MB",
 )  # fmt: skip
 
 
@@ -44,23 +52,32 @@ def main(argv=None):
     parser.add_argument("--rows", type=int, nargs="+", default=SIZES)
     parser.add_argument("--open", action="store_true", help="how long an existing log takes")
     parser.add_argument("--smallest", action="store_true", help="few rows, few questions")
+    parser.add_argument("--folder", help="where rows are written; 80 bytes each")
     add_publish_option(parser)
+    parser.add_argument("--job", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
+    if options.job:
+        print(json.dumps(run_session(options.job, options.questions, options.folder)))
+        return
     sizes, n_questions = ((200,), 10) if options.smallest else (options.rows, options.questions)
     if options.open:
         print_rows(measure_opening(sizes, 20 if options.smallest else OLD_ANSWERS))
         return
     load = os.getloadavg()[0]
-    table = print_rows(measure(sizes, n_questions))
+    table = print_rows(measure(sizes, n_questions, options.folder))
     if options.publish:
         made_with = f"{machine()}; one session of each size; load average {load:.1f} at the start"
         publish("benchmarks", "asking", table, made_with)
 
 
-def measure(sizes, n_questions):
+def measure(sizes, n_questions, folder):
     yield HEADER
     for n_rows in sizes:
-        yield run_session(n_rows, n_questions)
+        with tempfile.TemporaryDirectory(dir=folder) as made:
+            command = [sys.executable, "-m", "benchmarks.asking", "--job", str(n_rows)]
+            command += ["--questions", str(n_questions), "--folder", made]
+            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+            yield json.loads(done.stdout)
 
 
 def measure_opening(sizes, n_answers):
@@ -97,35 +114,52 @@ def draw_rows(n_rows):
     return make_blobs(n_rows, N_FEATURES, centers=N_GROUPS, cluster_std=4.0, random_state=0)
 
 
-def run_session(n_rows, n_questions):
+def write_rows(folder, n_rows):
+    """The groups (n,) of rows that are written to rows.npy block by block, and are mapped."""
+    centers = np.random.default_rng(0).uniform(-10, 10, (N_GROUPS, N_FEATURES))
+    path, groups = Path(folder) / "rows.npy", np.empty(n_rows, dtype=np.int8)
+    X = np.lib.format.open_memmap(path, "w+", np.float32, (n_rows, N_FEATURES))
+    for start in range(0, n_rows, BLOCK):
+        rng = np.random.default_rng([0, start])
+        block = slice(start, min(start + BLOCK, n_rows))
+        y = rng.integers(0, N_GROUPS, block.stop - start)
+        groups[block] = y
+        X[block] = centers[y] + SPREAD * rng.standard_normal((len(y), N_FEATURES))
+    X.flush()
+    return np.load(path, mmap_mode="r"), groups
+
+
+def run_session(n_rows, n_questions, folder):
     """One line of the table."""
-    X, y = draw_rows(n_rows)
+    X, y = write_rows(folder, n_rows)
     oracle, took, is_placed = LabelOracle(y), Stopwatch(), False
     session = took.measure("first", LabelingSession, X)
     question = took.measure("first", session.next_question)
     while len(took.wall["next"]) < n_questions and question is not None:
-        what = "answer" if is_placed else "placing"
-        took.measure(what, take_in, session, question, oracle(question))
-        is_placed = is_placed or session.knowledge.n_groups > 1
+        took.measure("answer", take_in, session, question, oracle(question))
+        if session.knowledge.n_groups > 1:
+            took.measure("labels" if is_placed else "placing", lambda: session.labels)
+            is_placed = True
         question = took.measure("next", session.next_question)
     cells = [n_rows, *took.total("first"), *took.total("placing")]
-    for what in ("next", "answer"):
+    for what in ("next", "answer", "labels"):
         cells += [percentiles(took.wall[what]), percentiles(took.cpu[what])]
-    return [*cells, session.progress.n_questions]
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+    return [*cells, session.progress.n_questions, f"{peak:.0f}"]
 
 
 def take_in(session, question, choice):
-    """An answer, and what it changes: groups and memberships; labels too, once there are groups."""
+    """An answer, and what it changes: groups, and memberships of the rows thought about."""
     session.answer(question, choice)
-    if session.knowledge.n_groups > 1:
-        session.labels  # noqa: B018
+    session.knowledge  # noqa: B018
 
 
 class Stopwatch:
     """Wall and CPU seconds, by what was measured."""
 
     def __init__(self):
-        names = ("first", "placing", "next", "answer")
+        names = ("first", "placing", "next", "answer", "labels")
         self.wall, self.cpu = ({name: [] for name in names} for _ in range(2))
 
     def measure(self, what, function, *arguments):

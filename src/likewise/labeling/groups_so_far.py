@@ -130,6 +130,19 @@ class GroupsSoFar:
 
     def memberships(self, events: Sequence[Event]) -> np.ndarray | None:
         """(n_samples, k) memberships in the groups; None before two of them are known."""
+        memberships = self._memberships_in_mind(events)
+        if memberships is None:
+            return None
+        return self.rows_in_mind(events).spread_to_all(memberships)
+
+    def labels(self, events: Sequence[Event]) -> np.ndarray | None:
+        """(n_samples,) the group with the largest membership; None before two are known."""
+        memberships = self._memberships_in_mind(events)
+        if memberships is None:
+            return None
+        return self.rows_in_mind(events).largest_of_all(memberships)
+
+    def _memberships_in_mind(self, events: Sequence[Event]) -> np.ndarray | None:
         settled = self.settled(events)
         if settled.n_groups < 2:
             return None
@@ -138,7 +151,7 @@ class GroupsSoFar:
             memberships = self.start.weigh(settled, self.knowledge(events), mind)
         elif self.machines:
             memberships = self.belief(events).memberships
-        return mind.spread_to_all(memberships)
+        return memberships
 
     def links(self, events: Sequence[Event], constraints: Constraints) -> Constraints:
         """What a model learns from: the groups that all answers together make."""

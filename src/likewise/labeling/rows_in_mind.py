@@ -2,10 +2,12 @@
 
 Up to 10,000 rows all are thought about. Beyond, a uniform sample is, and every row that an answer
 refers to; the others take the memberships of the nearest of them, by weights that are found once.
+These are kept in 6 bytes each and used in blocks, so that ten million rows are placed in a GB.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -15,10 +17,27 @@ from likewise.guided import fit_preparation
 from likewise.kernels import interpolation_weights, normalized_adjacency, self_tuning_graph
 from likewise.labeling.knowledge import Walks
 from likewise.numerics.rows import check_scale
+from likewise.progress import track
 
 N_NEIGHBORS = 10
 ONE_SIDED = 0.1  # weight of edges that one of two rows has, beside 1 of those that both have
 N_PLACING = 2000  # of the rows thought about, that the others are placed by
+BLOCK_ROWS = 2**16  # of X, placed at a time
+
+
+class Nearest(NamedTuple):
+    """Weights of the few nearest of the placing rows, for rows that are not thought about."""
+
+    rows: np.ndarray  # (b,)
+    columns: np.ndarray  # (b, k) uint16
+    weights: np.ndarray  # (b, k) float32
+
+    def share(self, memberships: np.ndarray) -> np.ndarray:
+        """Memberships (b, n_groups) from those of the placing rows."""
+        ends = np.arange(0, self.columns.size + 1, self.columns.shape[1])
+        content = self.weights.ravel().astype(np.float64), self.columns.ravel(), ends
+        shape = len(self.rows), len(memberships)
+        return csr_array(content, shape=shape) @ memberships
 
 
 class RowsInMind:
@@ -45,14 +64,22 @@ class RowsInMind:
         self._seed = seed
 
     @cached_property
-    def _placing(self) -> tuple[np.ndarray, np.ndarray, csr_array]:
-        """The other rows, some of those thought about, and weights of these for each of those."""
-        others = np.flatnonzero(self.position < 0)
+    def _placing(self) -> tuple[np.ndarray, list[Nearest]]:
+        """Some of the rows thought about, and weights of these for all others, block by block."""
         rng = np.random.default_rng(self._seed)
         n_placing = min(N_PLACING, len(self.rows))
         some = np.sort(rng.choice(len(self.rows), n_placing, replace=False))
-        Z = np.asarray(self._prepared.transform(self.X[others]))
-        return others, some, interpolation_weights(Z, self.Z[some], N_NEIGHBORS)
+        placed = []
+        for start in track(range(0, self.X.shape[0], BLOCK_ROWS), "placing rows"):
+            others = start + np.flatnonzero(self.position[start : start + BLOCK_ROWS] < 0)
+            if len(others):
+                Z = np.asarray(self._prepared.transform(self.X[others]))
+                weights = interpolation_weights(Z, self.Z[some], N_NEIGHBORS)
+                shape = len(others), -1
+                columns = weights.indices.reshape(shape).astype(np.uint16)
+                values = weights.data.reshape(shape).astype(np.float32)
+                placed.append(Nearest(others, columns, values))
+        return some, placed
 
     def keys_at(self, keys: Iterable[tuple[int, ...]]) -> set[tuple[int, ...]]:
         """What was asked, by position among the rows thought about."""
@@ -60,13 +87,24 @@ class RowsInMind:
 
     def spread_to_all(self, memberships: np.ndarray) -> np.ndarray:
         """Memberships (n_samples, k) of all rows, from those of the rows thought about."""
-        if len(self.rows) == self.X.shape[0]:
-            return memberships
-        others, some, weights = self._placing
         spread = np.empty((self.X.shape[0], memberships.shape[1]))
-        spread[self.rows] = memberships
-        spread[others] = weights @ memberships[some]
+        for rows, shares in self._in_blocks(memberships):
+            spread[rows] = shares
         return spread
+
+    def largest_of_all(self, memberships: np.ndarray) -> np.ndarray:
+        """(n_samples,) the group with the largest membership of each row, in little memory."""
+        labels = np.empty(self.X.shape[0], dtype=np.int64)
+        for rows, shares in self._in_blocks(memberships):
+            labels[rows] = shares.argmax(axis=1)
+        return labels
+
+    def _in_blocks(self, memberships: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        yield self.rows, memberships
+        if len(self.rows) < self.X.shape[0]:
+            some, placed = self._placing
+            for block in placed:
+                yield block.rows, block.share(memberships[some])
 
 
 def choose_rows(n_samples: int, n_wanted: int, forced: np.ndarray, seed: int) -> np.ndarray:

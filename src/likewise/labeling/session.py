@@ -451,7 +451,9 @@ class LabelingSession:
         From the memberships, at once; ``model.labels_`` takes longer and learns which features
         matter. Before two groups are known: plain clustering.
         """
-        labels = self.memberships.argmax(axis=1)
+        labels = self._groups.labels(self._events)
+        if labels is None:
+            labels = self._plain_labels.astype(np.int64)
         nowhere = [
             event.question.rows[0]
             for event in counted(self._groups.said_by_people(self._events))
