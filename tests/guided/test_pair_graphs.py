@@ -18,12 +18,14 @@ from likewise.guided.pair_graphs import (
     are_trusted,
     chances,
     choose_step,
+    clean_checks,
     doubt_answers,
     fit_power_and_errors,
     join_graphs,
     last_steps,
     memberships_of,
     never_contradict,
+    strongest_edges,
     to_power,
     unseen_credits,
 )
@@ -117,6 +119,26 @@ def test_no_answer_is_doubted_where_holding_helps_or_where_contradictions_are_ex
     assert not are_trusted(trials_of(hits, sure), pairs, 0.2)
 
 
+def test_answers_that_check_each_other_are_those_of_careful_people_about_hard_data():
+    hits = np.ones((3, 19))
+    contradicted = np.where(np.arange(19) < 6, 0.02, 0.98)  # more than memberships expect
+    ring = [(i, (i + 1) % 10) for i in range(10)]
+    chords = [(i, i + 2) for i in range(9)]
+    assert are_trusted(trials_of(hits, contradicted), Constraints(20, must_link=ring + chords), 0.3)
+    chain = [(i, i + 1) for i in range(19)]  # the same, but none checks another
+    assert not are_trusted(trials_of(hits, contradicted), Constraints(20, must_link=chain), 0.3)
+    wrong = Constraints(20, must_link=ring + chords[:8], cannot_link=[(0, 5)])
+    assert not are_trusted(trials_of(hits, contradicted), wrong, 0.3)
+
+
+def test_checks_of_answers_by_hand():
+    ring = [(0, 1), (1, 2), (2, 0)]
+    assert clean_checks(Constraints(6, must_link=ring)) == 1
+    assert clean_checks(Constraints(6, must_link=ring, cannot_link=[(0, 3), (1, 3), (2, 4)])) == 2
+    assert clean_checks(Constraints(6, must_link=ring, cannot_link=[(0, 3), (0, 1), (1, 3)])) == 0
+    assert clean_checks(Constraints(6)) == 0
+
+
 def test_the_last_steps_by_hand():
     E = np.array([[0.0], [0.1], [0.2], [1.0], [1.1], [1.2]])
     answers = Constraints(6, must_link=[(0, 3)], cannot_link=[(1, 2)])
@@ -142,13 +164,26 @@ def test_the_order_of_the_rows_does_not_change_the_joined_graphs():
     y, order = np.repeat([0, 1, 2], 30), rng.permutation(90)
     X = rng.normal(size=(90, 3)) + y[:, None]
     answers = draw(y, 40)
-    E = join_graphs([X, X**3], answers, 3)
+    A = join_graphs([X, X**3], answers)
     back = np.argsort(order)
     moved = Constraints(
         90, must_link=back[answers.must_link], cannot_link=back[answers.cannot_link]
     )
-    permuted = join_graphs([X[order], X[order] ** 3], moved, 3)
-    assert_allclose(permuted @ permuted.T, (E @ E.T)[np.ix_(order, order)], atol=1e-5)
+    permuted = join_graphs([X[order], X[order] ** 3], moved)
+    assert_allclose(permuted, A[np.ix_(order, order)], atol=1e-5)
+    edges = strongest_edges(A, 5).toarray()
+    assert_allclose(strongest_edges(permuted, 5).toarray(), edges[np.ix_(order, order)], atol=1e-5)
+
+
+def test_the_strongest_edges_by_hand():
+    A = np.array([[9.0, 3, 1, -2], [3, 9, 2, 0], [1, 2, 9, -1], [-2, 0, -1, 9]])
+    edges = strongest_edges(A, 1).toarray()
+    by_hand = np.zeros((4, 4))
+    by_hand[0, 1] = by_hand[1, 0] = 6  # each is the other's strongest
+    by_hand[1, 2] = by_hand[2, 1] = 2
+    assert_allclose(edges, by_hand, atol=1e-10)
+    assert (edges.sum(axis=1) > 0).all()  # a row that all others push away keeps an edge
+    assert_allclose(np.diag(strongest_edges(A).toarray()), 0)  # fewer rows than edges
 
 
 def test_right_answers_hold_and_help():

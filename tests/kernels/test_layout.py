@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import trustworthiness
 from sklearn.neighbors import NearestNeighbors
 
-from likewise.kernels import lay_out, layout, placement
+from likewise.kernels import lay_out, lay_out_edges, layout, placement
 from likewise.kernels.layout import (
     align,
     attraction,
@@ -37,6 +37,20 @@ def share_of_neighbors(flat, labels):
     """How many of the ten nearest on the map have the label of a row, on average."""
     nearest = NearestNeighbors(n_neighbors=10).fit(flat).kneighbors(return_distance=False)
     return (labels[nearest] == labels[:, None]).mean()
+
+
+def test_given_edges_pull_rows_together_wherever_they_lie():
+    Z, labels = made_blobs(400, seed=3)
+    other = np.random.RandomState(0).randint(2, size=400)  # pulled by group, in every blob
+    edges = sparse.csr_array(np.equal.outer(other, other).astype(float))
+    assert share_of_neighbors(lay_out_edges(edges, Z), other) > 0.99
+    assert share_of_neighbors(lay_out_edges(edges, Z), labels) < 0.3
+    assert_array_equal(lay_out_edges(edges, Z), lay_out_edges(8 * edges, 8 * Z))  # no unit
+
+
+def test_no_rows_and_one_row_have_a_place():
+    for n in (0, 1):
+        assert lay_out_edges(sparse.csr_array((n, n)), np.ones((n, 3))).shape == (n, 2)
 
 
 def test_two_rows_push_each_other_along_the_line_between_them():

@@ -7,8 +7,9 @@
           the latter weigh less where they were learned from a part of the rows
 
 k-means on the rows of C gives the clusters: two rows are near where most of the ways put them
-together. The ways are k-means on the joined graphs (pair_graphs.py), in the space of SKLR, in that
-of ITML, and the clusters without answers (plain_clusters.py). A few answers more often change which
+together. The ways are k-means on the eigenvectors of the joined graphs and on their map
+(pair_graphs.py), in the space of SKLR, in that of ITML, and the clusters without answers
+(plain_clusters.py). A few answers more often change which
 way predicts best, and with it half of the clusters if one had to be chosen; they change an average
 little. Fits that left a fold out are made anyway, and averages over them depend less on any one
 answer.
@@ -21,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.decomposition import PCA
 
+from likewise.cluster import spectral_rows
 from likewise.constraints import Constraints, Split
 from likewise.evaluation import answer_credits, mean_and_error
 from likewise.guided.known_groups import sharpen
@@ -37,11 +39,12 @@ from likewise.guided.pair_graphs import (
     kernel_learner,
     last_steps,
     share_rows,
+    strongest_edges,
     to_power,
 )
 from likewise.guided.plain_clusters import cluster_plainly, share_plainly
 from likewise.guided.spaces import AS_THEY_ARE, learn_space
-from likewise.kernels import interpolation_weights
+from likewise.kernels import interpolation_weights, lay_out_edges
 from likewise.metric_learning import ITML
 from likewise.progress import track
 
@@ -51,7 +54,8 @@ NATS = 0.1  # per nat of held-out pairs: they share rows, and ways are alike
 JOINED = "neighbor graphs of learned spaces, joined"
 IN_SPACE = "learned kernel (SKLR, gaussian start, C=1)"
 LINEAR = "learned linear metric (ITML)"
-PRIORS = {JOINED: 1.0, IN_SPACE: 0.0, AS_THEY_ARE.name: -1.0, LINEAR: 0.0}  # nats
+ON_MAP = "a map of the joined graphs"
+PRIORS = {JOINED: 1.0, ON_MAP: 1.0, IN_SPACE: 0.0, AS_THEY_ARE.name: -1.0, LINEAR: 0.0}  # nats
 WAYS = tuple(PRIORS)
 
 
@@ -86,9 +90,13 @@ def find_ways(
     `Z` are the rows in the space of SKLR, `plain` their memberships by clusters without answers.
     """
     spaces = [Z, learn_linear(X, answers, seed)]
-    joined = share_clusters(join_graphs(spaces, answers, n_clusters), n_clusters, n_init, seed)
-    learned, linear = [share_clusters(space, n_clusters, n_init, seed) for space in spaces]
-    return np.array([joined, learned, plain, linear])
+    A = join_graphs(spaces, answers)
+    drawn = lay_out_edges(strongest_edges(A), X)
+    joined, mapped, learned, linear = (
+        share_clusters(place, n_clusters, n_init, seed)
+        for place in (spectral_rows(A, n_clusters), drawn, *spaces)
+    )
+    return np.array([joined, mapped, learned, plain, linear])
 
 
 def learn_spaces(

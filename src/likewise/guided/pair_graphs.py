@@ -3,6 +3,7 @@
     A = mean over the spaces s of  W_s + 2 F_s      W_s: the neighbor graph of s
                                                     F_s: the pairs, spread over it (propagation.py)
     E = its k leading eigenvectors, normalized by absolute row sums, each row scaled to length 1
+    Y = a map of the rows, on which the 30 largest entries of A in each row pull (kernels/layout.py)
 
 The spaces are SKLR from a gaussian start and ITML, beyond 300 features in their 50 leading
 directions: the graph knows where rows are dense, the learned spaces know which directions matter.
@@ -26,6 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
+from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
 
 from likewise.cluster import (
@@ -33,7 +35,6 @@ from likewise.cluster import (
     hold_pairs,
     known_components,
     signed_graph,
-    spectral_rows,
 )
 from likewise.constraints import Constraints
 from likewise.evaluation import ahead_of_first, beats
@@ -47,6 +48,8 @@ TRIAL_TOL = 1e-2  # of SKLR
 TOL = 1e-6  # of the walks
 SHARE = 0.95  # of a start's spectrum
 N_LANDMARKS = 1000
+N_EDGES = 30  # of a row, on the map
+TINY = 1e-12  # pull, where a row has fewer neighbors: no row is without edges
 PRICE = 0.5  # of a violated pair, in half mean squared distances
 LEAST = 1e-3  # chance of an answer: one alone must not decide how sharp memberships are
 ERROR_RATE, ERROR_WEIGHT = 0.05, 20.0  # of people before any answer, and its weight in answers,
@@ -59,7 +62,8 @@ SURER_ERRORS = 2.5  # and where they suggest that many are
 OFTEN = 0.22  # share of answers that are contradicted: few people are wrong more often,
 CARELESS = 2.0  # unless so many times as often as uncertain memberships expect
 MANY_WRONG = 0.2  # rate of errors from which on doubted answers no longer move clusters
-ENOUGH_CHECKS = 20  # of answers by others
+ENOUGH_CHECKS = 20  # of answers by others, from which on none is wrong that never disagree, and
+SOME_CHECKS = 9  # not one in five: two answers to a check, all pass once in a hundred
 PULL, WAYS_PULL = 0.02, 0.15  # of powers towards 1, nats per answer; an average needs less power
 
 
@@ -84,13 +88,25 @@ def kernel_learner(seed: int) -> SKLR:
     )
 
 
-def join_graphs(spaces: list[np.ndarray], answers: Constraints, n_clusters: int) -> np.ndarray:
-    """E of the graphs of some spaces, (n, r) each."""
+def join_graphs(spaces: list[np.ndarray], answers: Constraints) -> np.ndarray:
+    """A of the graphs of some spaces, (n, r) each."""
     known = known_components(pairs_of(answers.subset(answers.weights > 0)))
     joined = np.zeros((len(spaces[0]), len(spaces[0])))
     for space in spaces:
         joined += signed_graph(self_tuning_graph(space), known, tol=TOL)
-    return spectral_rows(joined / len(spaces), n_clusters)
+    return joined / len(spaces)
+
+
+def strongest_edges(A: np.ndarray, n_edges: int = N_EDGES) -> csr_array:
+    """Symmetric (n, n): of each row its largest entries; those below zero hardly pull."""
+    n = len(A)
+    n_edges = min(n_edges, n - 1)
+    others = np.where(np.eye(n, dtype=bool), -np.inf, A)
+    largest = np.argpartition(-others, n_edges - 1, axis=1)[:, :n_edges]
+    pulls = np.maximum(np.take_along_axis(others, largest, axis=1), TINY)
+    ends = np.arange(0, largest.size + 1, n_edges)
+    edges = csr_array((pulls.ravel(), largest.ravel(), ends), shape=(n, n))
+    return csr_array(edges + edges.T)
 
 
 def find_centers(E: np.ndarray, n_clusters: int, n_init: int, seed: int) -> np.ndarray:
@@ -107,7 +123,12 @@ def share_rows(E: np.ndarray, centers: np.ndarray) -> np.ndarray:
 
 
 def never_contradict(answers: Constraints) -> bool:
-    """Whether pairs that check each other often enough never disagree: none is wrong then.
+    """Whether pairs that check each other often enough never disagree: none is wrong then."""
+    return clean_checks(answers) >= ENOUGH_CHECKS
+
+
+def clean_checks(answers: Constraints) -> int:
+    """How many pairs are checked by others, where none of them disagree; 0 where any do.
 
     A must-link inside a component checks it, and so does a second cannot-link between two
     components. One answer in fifty wrong would leave a cannot-link inside a component.
@@ -119,10 +140,9 @@ def never_contradict(answers: Constraints) -> bool:
     )
     ends = np.sort(known.components[cannots], axis=1)
     if (ends[:, 0] == ends[:, 1]).any():
-        return False
+        return 0
     n_spanning = np.count_nonzero(known.components >= 0) - known.n_components
-    n_checks = len(musts) - n_spanning + len(ends) - len(known.apart)
-    return bool(n_checks >= ENOUGH_CHECKS)
+    return len(musts) - int(n_spanning) + len(ends) - len(known.apart)
 
 
 def choose_step(
@@ -146,7 +166,8 @@ def are_trusted(trials: PairTrials, answers: Constraints, error_rate: float) -> 
     Where held-out answers are predicted clearly better if all others hold, none is wrong. Where
     memberships contradict more answers than people get wrong, but about as many as they expect to,
     being uncertain, the data are hard rather than the people careless; but not beyond the rates
-    that held-out answers about hard data suggest.
+    that held-out answers about hard data suggest. Nor are they careless where answers check each
+    other and never disagree: memberships that contradict so many are too sure of themselves.
     """
     hits, weights = judged_hits(trials.hits, answers)
     if len(weights) == 0:
@@ -155,9 +176,11 @@ def are_trusted(trials: PairTrials, answers: Constraints, error_rate: float) -> 
     n_errors = SURER_ERRORS if are_many_wrong else SURE_ERRORS
     if beats(hits[HELD], hits[FREE], weights, n_errors=n_errors):
         return True
+    contradicted, expected = shares_contradicted(trials, answers)
+    if contradicted > OFTEN and clean_checks(answers) >= SOME_CHECKS:
+        return True
     if are_many_wrong:
         return False
-    contradicted, expected = shares_contradicted(trials, answers)
     return OFTEN < contradicted <= CARELESS * expected
 
 

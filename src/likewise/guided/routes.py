@@ -1,7 +1,7 @@
 """Three routes from answers to clusters; which one is taken depends on what the answers are.
 
 known groups   of some rows (labels, clicks): memberships spread over graphs (known_groups.py)
-pairs          mostly: an average of four ways to cluster (pair_consensus.py)
+pairs          mostly: an average of five ways to cluster (pair_consensus.py)
 a space        otherwise, or where a learner is given: k-means in the features as they are, unless
                held-out answers prefer a learned space (spaces.py), with a price on every pair that
                it violates; once more without the doubtful answers, which the others contradict

@@ -33,7 +33,7 @@ from likewise.kernels.graph import (
     similarity_graph,
 )
 from likewise.kernels.landmarks import choose_landmarks
-from likewise.kernels.layout import edge_shares, lay_out, to_leading_directions
+from likewise.kernels.layout import edge_shares, lay_out, lay_out_edges, to_leading_directions
 from likewise.kernels.named import KERNEL_NAMES, kernel_diagonal, kernel_function, kernel_oracle
 from likewise.kernels.pointwise import cosine, linear, polynomial, rbf, rbf_theta
 
@@ -55,6 +55,7 @@ __all__ = [
     "kernel_oracle",
     "laplacian",
     "lay_out",
+    "lay_out_edges",
     "leading_eigenpairs",
     "linear",
     "map_blocks",

@@ -31,6 +31,7 @@ LAID_OUT = 5_000  # rows that forces act on; the others are placed among them
 N_NEIGHBORS = 15
 EARLY = (120, 12.0)  # steps, and how much stronger attraction is: clusters gather
 LATE = (180, 1.5)  # then they spread; above 1, so that clusters keep a gap around them
+SOON, LITTLE = (100, 12.0), (50, 1.5)  # of edges that are given
 AGAIN = (100, 1.5)  # from a previous layout
 MOMENTUM = 0.8
 LARGEST_STEP = 5.0  # of a row, in units of the map
@@ -106,6 +107,17 @@ def to_leading_directions(Z, n_directions: int) -> np.ndarray:
         with np.errstate(invalid="ignore"):  # equal rows differ in no direction
             flat[:, :n_axes] = PCA(n_axes, random_state=0).fit_transform(Z)
     return flat
+
+
+def lay_out_edges(graph: csr_array, Z) -> np.ndarray:
+    """Places (n, 2) of the rows Z, on which the edges of a graph (n, n) of theirs pull.
+
+    A fit draws several such maps to find clusters on them, so it takes half of the steps.
+    """
+    if graph.shape[0] < 2:
+        return np.zeros((graph.shape[0], 2))
+    graph = csr_array(graph / graph.sum())
+    return descend(graph, descend(graph, _first_places(Z), *SOON), *LITTLE)
 
 
 def align(flat: np.ndarray, target: np.ndarray) -> np.ndarray:
