@@ -42,13 +42,17 @@ def thinker_on_its_way() -> Iterator[subprocess.Popen]:
 
 
 def _start(module: str) -> subprocess.Popen:
-    """A process that runs `main` of a module, with few threads and without the terminal."""
+    """A process that runs `main` of a module, with few threads and without the terminal.
+
+    It imports from where this one does (-P: and not from the folder it is started in, which may
+    hold anybody's files).
+    """
     threads = dict.fromkeys(
         ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(N_THREADS)
     )
-    path = os.pathsep.join(entry for entry in sys.path if entry)
+    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
     return subprocess.Popen(
-        [sys.executable, "-c", f"from {module} import main; main()"],
+        [sys.executable, "-P", "-c", f"from {module} import main; main()"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
