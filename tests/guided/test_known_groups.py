@@ -30,6 +30,8 @@ from likewise.guided.known_groups import (
     sharpen,
     weigh,
 )
+from likewise.guided.placed import Placed
+from likewise.guided.plain_clusters import share_plainly
 
 
 def some_labels(y, n_known, seed=0):
@@ -165,17 +167,17 @@ def test_clusters_without_answers_are_those_of_the_groups_they_match_by_hand():
     X = np.array([[0.0], [0.2], [4.0], [4.2], [9.0], [9.2]])
     centers = np.array([[9.1], [0.1], [4.1]])
     groups = np.array([-1, 0, -1, -1, 1, -1])
-    shares = share_by_clusters(X, groups, 3, centers)
+    found = share_plainly(X, Placed(np.array([1, 1, 2, 2, 0, 0]), centers))
+    shares = share_by_clusters(found, groups, 3)
     assert_array_equal(shares.argmax(axis=1), [0, 0, 2, 2, 1, 1])
     assert_allclose(shares.sum(axis=1), 1)
-    named = share_by_clusters(X, groups, 2, centers)  # a row in the middle is of either group
+    named = share_by_clusters(found, groups, 2)  # a row in the middle is of either group
     assert_array_equal(named.argmax(axis=1)[[0, 1, 4, 5]], [0, 0, 1, 1])
     assert_allclose(named.sum(axis=1), 1)
 
 
 def test_without_any_known_row_near_every_group_is_as_likely():
-    X, centers = np.array([[0.0], [1000.0]]), np.array([[0.0], [1000.0]])
-    shares = share_by_clusters(X, np.array([0, -1]), 1, centers)
+    shares = share_by_clusters(np.eye(2), np.array([0, -1]), 1)
     assert_allclose(shares, 1.0)
 
 

@@ -13,6 +13,7 @@ from likewise.datasets import load_digits
 from likewise.guided import GuidedClustering, many_rows
 from likewise.guided.plain_clusters import (
     cluster_plainly,
+    how_far,
     share_kept,
     share_plainly,
 )
@@ -65,6 +66,27 @@ def test_long_bands_are_found_which_k_means_cuts_across():
     found = cluster_plainly(X, 3, 10, 0)
     assert adjusted_rand_score(y, found.labels) > 0.95
     assert "neighbors" in found.why
+
+
+def test_clicks_on_some_groups_start_from_the_clusters_without_answers():
+    X, y = long_blobs()
+    known = np.full(len(y), -1)
+    clicked = np.concatenate([np.flatnonzero(y == 0)[:3], np.flatnonzero(y == 1)[:1]])
+    known[clicked] = y[clicked]  # nobody clicked on the third band
+    model = GuidedClustering(3, random_state=0, preparation="none")
+    model.fit(X, constraints=Constraints.from_partial_labels(known))
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+
+
+def test_rows_between_clusters_are_farther_than_rows_inside():
+    X, _ = long_blobs()
+    found = cluster_plainly(X, 3, 10, 0)
+    shares = share_plainly(X, found)
+    assert_allclose(how_far(X, found), 1 - shares.max(axis=1))
+    X, _ = uneven_blobs()
+    found = cluster_plainly(X, 4, 10, 0)
+    nearest = np.square(X - found.centers[found.labels]).sum(axis=1)
+    assert_allclose(how_far(X, found), nearest)
 
 
 def test_round_blobs_of_uneven_size_are_left_to_k_means():

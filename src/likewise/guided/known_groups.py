@@ -27,6 +27,8 @@ from likewise.cluster import known_components, match_clusters, solve_walks, spre
 from likewise.constraints import Constraints
 from likewise.guided.evidence import level_for
 from likewise.guided.nearest_known import nearness_between
+from likewise.guided.placed import Placed, share_by_distance
+from likewise.guided.plain_clusters import share_plainly
 from likewise.guided.spaces import start_coordinates
 from likewise.guided.unnamed_groups import limit_unnamed, unseen_share
 from likewise.kernel_learning import SKLR
@@ -46,7 +48,7 @@ PRIORS = {  # in nats
     NEAREST: -2.0,
     MATCHED: 1.0,  # of clusters without answers: a click or two show no border of a group
 }
-PLAIN = "k-means without answers"
+PLAIN = "clusters without answers"
 SHARPER = 1.2  # the power where no fold is held out: memberships know more then
 LEAST = 1e-4  # membership: one space alone must not veto
 ALPHA = 0.98  # a step over the graph, as in GraphPropagation
@@ -67,7 +69,7 @@ class Space(NamedTuple):
     name: str
     learner: SKLR | ITML | None  # not fitted; None for the features as they are
     by: str = GRAPH
-    centers: np.ndarray | None = None  # (k, d) of the clusters that are matched to groups
+    plain: Placed | None = None  # the clusters without answers that are matched to groups
 
     @property
     def start(self) -> str | None:
@@ -143,15 +145,15 @@ def spaces_for(X: np.ndarray, seed: int) -> list[Space]:
 
 
 def weigh_spaces(
-    X: np.ndarray, groups: np.ndarray, *, seed: int, centers: np.ndarray | None = None
+    X: np.ndarray, groups: np.ndarray, *, seed: int, plain: Placed | None = None
 ) -> WeighedSpaces:
     """How well each space predicts the known rows that were held out.
 
-    `centers` (k, d) are those of the clusters without answers, where some groups are unnamed.
+    `plain` are the clusters without answers, where some groups are unnamed.
     """
     spaces, own = spaces_for(X, seed), groups[groups >= 0]
-    if centers is not None:
-        spaces.append(Space(PLAIN, None, MATCHED, centers))
+    if plain is not None:
+        spaces.append(Space(PLAIN, None, MATCHED, plain))
     held_out = hold_out_groups(X, groups, spaces, seed)
     is_hit = held_out.argmax(axis=2) == own
     weights = weigh(is_hit.sum(axis=1), np.array([PRIORS[space.by] for space in spaces]))
@@ -254,8 +256,8 @@ def own_credit(shares: np.ndarray, names: np.ndarray) -> float:
 def spread_in(Z: np.ndarray, space: Space, groups: np.ndarray, n_groups: int = 0) -> np.ndarray:
     """Memberships (n, k) from the known groups, over the graph of Z or by what is nearest in it."""
     n_groups = n_groups or int(groups.max()) + 1
-    if space.by == MATCHED and space.centers is not None:
-        return share_by_clusters(Z, groups, n_groups, space.centers)
+    if space.by == MATCHED and space.plain is not None:
+        return share_by_clusters(share_plainly(Z, space.plain), groups, n_groups)
     if space.by == MEANS:
         return share_by_means(Z, groups, n_groups)
     if space.by == NEAREST:
@@ -286,24 +288,15 @@ def share_by_nearest(Z: np.ndarray, groups: np.ndarray, n_groups: int) -> np.nda
     return odds / odds.sum(axis=1, keepdims=True)
 
 
-def share_by_clusters(
-    Z: np.ndarray, groups: np.ndarray, n_groups: int, centers: np.ndarray
-) -> np.ndarray:
-    """Memberships (n, n_groups) by distances to centers, each matched to a group."""
-    sq_dists = sq_distances(Z, centers)
-    numbers = match_clusters(groups, sq_dists.argmin(axis=1), n_groups, len(centers))
-    shares = share_by_distance(sq_dists, sq_dists.min(axis=1).mean() / 2)
-    matched = np.zeros((len(Z), max(n_groups, len(centers))))
+def share_by_clusters(shares: np.ndarray, groups: np.ndarray, n_groups: int) -> np.ndarray:
+    """Memberships (n, n_groups) by those in clusters (n, k), each matched to a group."""
+    n_clusters = shares.shape[1]
+    numbers = match_clusters(groups, shares.argmax(axis=1), n_groups, n_clusters)
+    matched = np.zeros((len(shares), max(n_groups, n_clusters)))
     matched[:, numbers] = shares
     matched = matched[:, :n_groups]
     totals = matched.sum(axis=1, keepdims=True)
     return np.where(totals > 0, matched / np.where(totals > 0, totals, 1), 1 / n_groups)
-
-
-def share_by_distance(sq_dists: np.ndarray, sq_unit: float) -> np.ndarray:
-    """Softmax (n, k) of squared distances in a unit; each row sums to 1."""
-    odds = np.exp(-(sq_dists - sq_dists.min(axis=1, keepdims=True)) / (sq_unit or 1.0))
-    return odds / odds.sum(axis=1, keepdims=True)
 
 
 def fit_learners(spaces: list[Space], X: np.ndarray, groups: np.ndarray) -> dict:

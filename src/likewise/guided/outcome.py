@@ -20,7 +20,6 @@ from likewise.guided.graph_rows import add_small_groups, spread_over
 from likewise.guided.known_groups import (
     WeighedSpaces,
     follow_the_data,
-    share_by_distance,
     weigh_spaces,
 )
 from likewise.guided.pair_consensus import (
@@ -49,8 +48,14 @@ from likewise.guided.pair_graphs import (
     never_contradict,
     unseen_credits,
 )
-from likewise.guided.placed import Placed, largest_first, mean_of, place, share_by_neighbors
-from likewise.guided.plain_clusters import cluster_plainly, share_plainly
+from likewise.guided.placed import (
+    Placed,
+    largest_first,
+    mean_of,
+    share_by_distance,
+    share_by_neighbors,
+)
+from likewise.guided.plain_clusters import cluster_plainly, how_far, share_plainly
 from likewise.guided.spaces import AS_THEY_ARE, Choice, start_coordinates
 from likewise.guided.unnamed_groups import seed_unnamed
 from likewise.kernel_learning import SKLR
@@ -114,12 +119,11 @@ def spread_groups(
         return without_answers(X, answers, counted, choice, n_init, seed)
 
     trial_rows = rows[sample_rows(len(rows), TRIAL_ROWS, np.searchsorted(rows, known), seed)]
-    seeds, centers = groups[rows], None
+    seeds, plain = groups[rows], None
     if k > n_groups:
-        plain = place(X[rows], Constraints(len(rows)), k, n_init, seed)
-        sq_dists = np.square(X[rows] - plain.centers[plain.labels]).sum(axis=1)
-        seeds, centers = seed_unnamed(seeds, plain.labels, sq_dists, k), plain.centers
-    weighed = weigh_spaces(X[trial_rows], groups[trial_rows], seed=seed, centers=centers)
+        plain = cluster_plainly(X, k, n_init, seed)
+        seeds = seed_unnamed(seeds, plain.labels[rows], how_far(X[rows], plain), k)
+    weighed = weigh_spaces(X[trial_rows], groups[trial_rows], seed=seed, plain=plain)
     spread = spread_over(X, groups, weighed, rows, seeds, k)
     if len(rows) < len(X) and k == n_groups:
         more = add_small_groups(rows, spread.memberships.argmax(axis=1), k, seed)
@@ -163,6 +167,7 @@ def spread_groups(
         Z[spread.rows],
         spread.grouped.memberships[:, order],
         spread.directions,
+        plain,
     )
 
 

@@ -38,7 +38,8 @@ from likewise.cluster import (
 )
 from likewise.constraints import Constraints
 from likewise.evaluation import ahead_of_first, beats
-from likewise.guided.known_groups import share_by_distance, sharpen
+from likewise.guided.known_groups import sharpen
+from likewise.guided.placed import share_by_distance
 from likewise.kernel_learning import SKLR
 from likewise.kernels import self_tuning_graph, sq_distances
 

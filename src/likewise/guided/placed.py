@@ -46,6 +46,12 @@ def mean_of(Z: np.ndarray, is_member: np.ndarray) -> np.ndarray:
     return Z[is_member].mean(axis=0) if is_member.any() else Z.mean(axis=0)
 
 
+def share_by_distance(sq_dists: np.ndarray, sq_unit: float) -> np.ndarray:
+    """Softmax (n, k) of squared distances in a unit; each row sums to 1."""
+    odds = np.exp(-(sq_dists - sq_dists.min(axis=1, keepdims=True)) / (sq_unit or 1.0))
+    return odds / odds.sum(axis=1, keepdims=True)
+
+
 def share_by_neighbors(Z, anchors: np.ndarray, memberships: np.ndarray) -> np.ndarray:
     """Memberships (n, k) of rows by those of their nearest anchors."""
     return interpolation_weights(Z, anchors) @ memberships

@@ -19,8 +19,14 @@ from sklearn.cluster import KMeans
 from likewise.constraints import Constraints
 from likewise.evaluation import percent
 from likewise.guided.fewer_directions import along, anchor_directions
-from likewise.guided.known_groups import share_by_distance
-from likewise.guided.placed import Placed, largest_first, mean_of, place, share_by_neighbors
+from likewise.guided.placed import (
+    Placed,
+    largest_first,
+    mean_of,
+    place,
+    share_by_distance,
+    share_by_neighbors,
+)
 from likewise.kernels import lay_out, neighbor_graph, sq_distances
 from likewise.numerics.rows import sample_rows
 
@@ -62,6 +68,13 @@ def share_plainly(X: np.ndarray, found: Placed) -> np.ndarray:
         sq_dists = sq_distances(X, found.centers)
         return share_by_distance(sq_dists, sq_dists.min(axis=1).mean() / 2)
     return share_near(X, found.anchors, found.memberships, found.directions)
+
+
+def how_far(X: np.ndarray, found: Placed) -> np.ndarray:
+    """(n,) how far rows are from what is typical of their cluster: larger is farther."""
+    if found.anchors is None:
+        return np.asarray(sq_distances(X, found.centers).min(axis=1))
+    return 1 - share_plainly(X, found).max(axis=1)
 
 
 def share_near(X, anchors: np.ndarray, memberships: np.ndarray, directions) -> np.ndarray:

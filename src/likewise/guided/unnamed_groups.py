@@ -1,7 +1,7 @@
 """Clusters for groups that no answer names: fewer groups are known than clusters are asked for.
 
-    seeds   = the known rows, and of every cluster of plain k-means that matches no known group the
-              half of its rows nearest to its center
+    seeds   = the known rows, and of every cluster without answers that matches no known group the
+              half of its rows that are most typical: nearest to its center, or by its map
     M       = memberships spread from the seeds, as for known groups
     M[:, u] = c M[:, u] of the unnamed groups u, with the largest c <= 1 at which they win no larger
               share of the rows than rows of unseen groups may be, by the known rows; c >= 1/20
@@ -32,7 +32,7 @@ def seed_unnamed(
     clusters : ndarray of shape (n,)
         Clusters found without answers.
     sq_dists : ndarray of shape (n,)
-        Squared distances to their centers.
+        Squared distances to their centers, or any other number that grows with them.
     """
     n_groups = int(groups.max()) + 1
     numbered = add_clusters(groups, clusters, n_groups, n_clusters)
