@@ -87,14 +87,18 @@ def use_studio(folder):
     import signal
 
     words = [COMMAND, "studio", folder / "rows.csv", "--no-browser", "--port", "0"]
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where nobody can press it
     process = subprocess.Popen(
         map(str, words), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    for line in process.stdout:
-        if "http://127.0.0.1" in line:
-            break
-    process.send_signal(signal.SIGINT)
-    process.wait(60)
+    try:
+        for line in process.stdout:
+            if "http://127.0.0.1" in line:
+                break
+        process.send_signal(signal.SIGINT)
+        process.wait(120)
+    finally:
+        process.kill()
     assert "http://127.0.0.1" in line
 
 
