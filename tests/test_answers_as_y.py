@@ -22,6 +22,7 @@ GIVEN = {
     "dict": {"must_link": [(0, 1)]},
     "pandas": ANSWERS.to_frame(),
     "polars": ANSWERS.to_frame("polars"),
+    "labels": pd.DataFrame({"row": [0, 1], "label": ["a", "b"]}),
 }
 
 

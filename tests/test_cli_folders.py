@@ -78,7 +78,7 @@ def test_a_folder_of_texts_is_clustered_and_new_ones_are_assigned(texts, capsys)
     )  # fmt: skip
     assert code == 0, stderr
     assert "30 rows" in stderr
-    assert "left out: 1 file that is no text: list.csv" in stderr
+    assert "left out: 1 file not read as texts: list.csv" in stderr
     out = pd.read_csv("out.csv")
     assert list(out.columns) == ["file", "cluster"]
     assert out["file"][0] == "author0/bank00.txt"
@@ -100,7 +100,7 @@ def test_a_folder_of_images_is_clustered_and_the_damaged_one_is_named(photos, ca
         "--report", "report.html", "--json",
     )  # fmt: skip
     assert code == 0, stderr
-    assert "left out: 1 file that is no image: readme.md" in stderr
+    assert "left out: 1 file not read as images: readme.md" in stderr
     assert "zz-damaged.jpg (it is not an image that Pillow knows)" in stderr
     assert list(json.loads(stdout)["unreadable"]) == ["zz-damaged.jpg"]
     out = pd.read_csv("out.csv")

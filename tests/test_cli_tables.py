@@ -209,3 +209,42 @@ def test_the_report_lists_what_became_of_every_column(folder, capsys):
     assert "What became of each column" in html
     assert "country: left out, every row has &#x27;DE&#x27;" in html.replace("&#39;", "&#x27;")
     assert "plan=gold" in html
+
+
+@pytest.mark.parametrize("command", [("check", "-c"), ("select", "--pool")])
+def test_a_file_without_answers_is_not_judged(folder, capsys, command):
+    (folder / "none.csv").write_text("kind,a,b\n")
+    code, _, stderr = run(capsys, command[0], "customers.csv", command[1], "none.csv", "-k", 3)
+    assert code == 1
+    assert stderr.splitlines()[-1] == (
+        "likewise: none.csv holds no answers. Write some, or likewise ask DATA."
+    )
+
+
+def test_a_long_message_keeps_its_end_which_says_what_to_do(folder, capsys):
+    frame = CUSTOMERS.astype({"age": object})
+    frame.loc[:19, "age"] = [f"unknown {'x' * 150} {i}" for i in range(20)]
+    pd.concat([frame, *[CUSTOMERS.assign(customer_id=f"D{i}") for i in range(9)]]).to_csv(
+        "long.csv", index=False
+    )
+    code, _, stderr = run(capsys, "cluster", "long.csv", "-o", "out.csv")
+    assert code == 1
+    assert "long.csv, line 2, column age: 'unknown" in stderr
+    assert " ... " in stderr
+    assert "exclude= (--exclude) leaves it out." in stderr
+    assert len(stderr) < 2100
+
+
+def test_repeated_ids_are_listed_by_their_lines(folder, capsys):
+    (folder / "twice.csv").write_text("id,x\na,1\nb,2\na,3\nb,5\n")
+    code, _, stderr = run(capsys, "cluster", "twice.csv", "-k", 2, "-o", "out.csv")
+    assert code == 1
+    assert "twice.csv, line 4, column id: 'a' names line 2 too; twice.csv, line 5" in stderr
+    assert "--id-column" in stderr
+
+
+def test_one_of_anything_is_counted_as_one(folder, capsys):
+    (folder / "one.csv").write_text("x\n" + "1\n2\n9\n8\n" * 5)
+    (folder / "pair.csv").write_text("kind,a,b\nsame,0,1\n")
+    _, _, stderr = run(capsys, "cluster", "one.csv", "-c", "pair.csv", "-k", 2, "-o", "out.csv")
+    assert "20 rows, 1 feature, 1 answer\n" in stderr

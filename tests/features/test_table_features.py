@@ -219,6 +219,9 @@ def test_text_cells_as_a_csv_file_has_them_become_the_same_numbers():
         ("blank", [""] * 20, "it is empty"),
         ("one", [3.5] * 20, "every row has 3.5"),
         ("lists", [[1, 2]] * 20, "it holds lists, no single values"),
+        ("sets", [{1}] * 20, "it holds cells of type set, no single values"),
+        ("raw", [b"\xff", b"a"] * 10, "it holds bytes that are no text"),
+        ("mixed", [1, "a", None, b"x"] * 5, "cells of several types (int, str, bytes)"),
     ],
 )
 def test_a_column_that_would_mislead_is_left_out_with_its_reason(name, cells, reason):
@@ -238,6 +241,8 @@ def test_a_column_that_would_mislead_is_left_out_with_its_reason(name, cells, re
         ("zip", ["01099", "10115", "01099", "80331"] * 5, "category"),
         ("rain", ["yes", "no", "", "yes"] * 5, "flag"),
         ("smoker", [0, 1, 1, 0] * 5, "flag"),
+        ("agrees", ["Yes", "y", "TRUE", "no", "N", "0"] * 5, "flag"),
+        ("veil", ["n", "y", "t", "f"] * 5, "category"),
         ("amount", ["1,250.50", "99", "$3,000", "12"] * 5, "number"),
         ("share", ["12 %", "7 %", "n/a", "55.5 %"] * 5, "number"),
         ("betrag", ["1.250,50", "99", "3,5", "12"] * 5, "number"),
@@ -317,6 +322,11 @@ def test_a_table_with_nothing_to_use_says_what_became_of_its_columns():
         TableFeatures().fit({"a": [1, 1], "b": [None, None]})
 
 
+def test_one_row_alone_says_so():
+    with pytest.raises(ValueError, match=r"There is one row \(n_samples=1\), and nothing"):
+        TableFeatures().fit({"a": [1.0], "b": ["x"]})
+
+
 def test_one_row_is_used_when_its_columns_are_named():
     Z = TableFeatures(features=["a", "b"]).fit_transform({"a": [1.0], "b": ["x"]})
     assert Z.shape == (1, 2)
@@ -325,7 +335,7 @@ def test_one_row_is_used_when_its_columns_are_named():
 
 def test_two_columns_of_one_name_are_an_error():
     frame = pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"])
-    with pytest.raises(ValueError, match="Two columns have the same name"):
+    with pytest.raises(ValueError, match="2 columns have the name 'a'"):
         TableFeatures().fit(frame)
 
 

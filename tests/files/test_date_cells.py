@@ -50,6 +50,9 @@ def test_dates_that_cannot_be_read_say_so():
     typed = typed_column(as_cells(cells), place)
     assert typed.kind == "word"
     assert typed.styles.startswith("its dates cannot be read, as '2024-01-01 10:00 CET'")
+    cells = [f"2025-{month:02d}-31" for month in range(1, 13)]  # five of them are no days
+    typed = typed_column(as_cells(cells), place)
+    assert typed.styles.startswith("its dates cannot be read, as '2025-02-31'")
 
 
 @pytest.mark.parametrize("cells", [["red", "blue"], ["1-2", "3-4"], ["A 1", "B 2"], ["1.2.3"] * 3])

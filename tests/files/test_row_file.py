@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from likewise.files.row_file import read_rows, write_clusters
+from likewise.files.row_file import check_ids_differ, read_named_table, read_rows, write_clusters
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "uint64"])
@@ -40,7 +40,9 @@ def write_parquet(path, **columns):
 @pytest.mark.parametrize("ids", [["a", None], ["a", ""], [b"a", b"\xff"], [1.5, float("nan")]])
 def test_a_row_without_a_name_is_refused(tmp_path, ids):
     write_parquet(tmp_path / "rows.parquet", id=ids, x=[1.0, 2.0])
-    with pytest.raises(ValueError, match=r"rows.parquet, row 1: id is (empty|.*not UTF-8)"):
+    with pytest.raises(
+        ValueError, match=r"rows.parquet, row 1, column id: (no name of|.*not UTF-8)"
+    ):
         read_rows(tmp_path / "rows.parquet")
 
 
@@ -99,3 +101,32 @@ def test_ids_keep_the_name_of_their_column_and_their_type(tmp_path):
     assert written.to_pydict() == {"wine_id": [7, 8], "cluster": [0, 1]}
     write_clusters(tmp_path / "out.csv", np.array([0, 1]), rows.id_cells, rows.id_column)
     assert (tmp_path / "out.csv").read_text() == "wine_id,cluster\n7,0\n8,1\n"
+
+
+def test_all_rows_without_a_name_or_with_that_of_another_are_listed_with_their_lines(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("id,x\na,1\n,2\nb,3\n,4\n")
+    with pytest.raises(ValueError, match=r"line 3, .*; rows.csv, line 5, column id: no name") as e:
+        read_named_table(path)
+    assert str(e.value).endswith("Name the rows, or drop them.")
+    path.write_text("id,x\na,1\nb,2\na,3\nb,4\na,5\n")
+    named = read_named_table(path)  # to apply a model to, names may repeat
+    with pytest.raises(ValueError, match=r"rows.csv, line 4, column id: 'a' names line 2 too") as e:
+        check_ids_differ(named.ids, named.table.place("id"))
+    assert "line 5, column id: 'b' names line 3 too" in str(e.value)
+    assert "line 6, column id: 'a' names line 2 too. Rows need names of their own" in str(e.value)
+
+
+def test_numbers_in_another_shape_say_how_they_are_saved(tmp_path):
+    path = tmp_path / "rows.npy"
+    for shape, way_out in (((6, 2, 2), "X.reshape(6, 4)"), ((5,), "X.reshape(5, 1)")):
+        np.save(path, np.zeros(shape))
+        with pytest.raises(ValueError, match="not rows of numbers") as caught:
+            read_rows(path)
+        assert way_out in str(caught.value)
+
+
+def test_gaps_in_an_array_are_counted(tmp_path):
+    np.save(tmp_path / "rows.npy", np.where(np.eye(4), np.nan, 1.0))
+    with pytest.raises(ValueError, match=r"row 0: column 0 is nan, .*3 more of 16 cells. Fill"):
+        read_rows(tmp_path / "rows.npy")

@@ -123,3 +123,24 @@ def test_skrubs_table_vectorizer_can_take_the_place_of_our_features():
     assert isinstance(model.features_, skrub.TableVectorizer)
     assert adjusted_rand_score(Y, model.labels_) > 0.5
     assert len(model.predict(frame.iloc[:5])) == 5
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "way_out"),
+    [
+        (["a cat", "a dog"] * 10, ValueError, r"features=TextFeatures\(\)"),
+        (pd.Series(["a cat", "a dog"] * 10), ValueError, r"features=TextFeatures\(\)"),
+        ([{"age": 3}, {"age": 4}] * 10, TypeError, r"Pass pandas.DataFrame\(X\)"),
+        (np.where(np.eye(20), np.nan, 1.0), ValueError, "Input X contains NaN. Pass a dataframe"),
+        ("rows.csv", ValueError, "rows.csv is not .parquet or .npy. Read it first, by pandas"),
+    ],
+)
+def test_rows_of_another_kind_say_how_they_are_passed(rows, error, way_out):
+    with pytest.raises(error, match=way_out):
+        GuidedClustering(2).fit(rows)
+
+
+def test_an_array_with_gaps_is_filled_by_the_features_that_its_error_names():
+    X = np.array([[0.0, 1.0], [np.nan, 1.2], [9.0, 8.0], [9.1, np.nan]] * 10)
+    model = GuidedClustering(2, features=TableFeatures(), random_state=0).fit(X)
+    assert adjusted_rand_score([0, 0, 1, 1] * 10, model.labels_) == 1

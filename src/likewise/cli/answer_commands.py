@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from likewise.cli.data_rows import ColumnChoice, print_columns, read_answers, read_data
+from likewise.cli.data_rows import ColumnChoice, print_columns, read_answers, read_data, refuse_none
 from likewise.cli.messages import print_check, print_json, print_message, print_rounds, print_size
 from likewise.cli.options import (
     READABLE,
@@ -81,6 +81,7 @@ def check(
     choice = ColumnChoice(features, exclude, as_text, as_category)
     rows = read_data(data, id_column, choice, by_network=by_network)
     constraints = read_answers(answers, rows)
+    refuse_none(constraints, answers)
     X = rows.numbers()
     print_size(X.shape, constraints)
     print_columns(rows)
@@ -186,6 +187,7 @@ def select(
     choice = ColumnChoice(features, exclude, as_text, as_category)
     rows = read_data(data, id_column, choice, by_network=by_network)
     answers = read_answers(pool, rows)
+    refuse_none(answers, pool)
     X = rows.numbers()
     print_size(X.shape, answers)
     print_columns(rows)

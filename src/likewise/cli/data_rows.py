@@ -102,7 +102,7 @@ def read_data(
 ) -> DataRows:
     """Read DATA: numbers as they are, a table through TableFeatures, files through theirs."""
     from likewise.features import TableFeatures, TextFeatures
-    from likewise.files.row_file import ending_of, read_named_table, read_rows
+    from likewise.files.row_file import check_ids_differ, ending_of, read_named_table, read_rows
 
     choice = choice or ColumnChoice()
     if Path(data).is_dir():
@@ -121,6 +121,8 @@ def read_data(
         ).X
         return DataRows(numbers, None, len(numbers), None)
     named = read_named_table(data, id_column=id_column, text_column=text_column)
+    if named.ids is not None:
+        check_ids_differ(named.ids, named.table.place(str(named.id_column)))
     text_features = TextFeatures("sentences") if by_network else None
     features = TableFeatures(**vars(choice), text_features=text_features).fit(named.table)
     ids, id_column, id_cells, is_guessed = named.ids, named.id_column, named.id_cells, False
@@ -218,6 +220,12 @@ def read_answers(path: str | None, rows: DataRows):
         except ValueError:
             pass
         raise
+
+
+def refuse_none(answers, path: str) -> None:
+    """An error where a command is about answers and the file holds none."""
+    if not answers.n_answers:
+        raise ValueError(f"{Path(path).name} holds no answers. Write some, or likewise ask DATA.")
 
 
 def print_columns(rows: DataRows) -> None:

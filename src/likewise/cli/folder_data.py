@@ -83,9 +83,7 @@ def encode_files(files: Files, encoder, *, fit: bool) -> EncodedFiles:
 def print_files_read(files: Files, encoded: EncodedFiles) -> None:
     """What was left out, and what could not be read."""
     if files.left_out:
-        one = len(files.left_out) == 1
-        what = f"that is no {files.kind[:-1]}" if one else f"that are no {files.kind}"
-        print_message(f"left out: {_listed(files.left_out, what)}")
+        print_message(f"left out: {_listed(files.left_out, f'not read as {files.kind}')}")
     if encoded.problems:
         named = [f"{name} ({why})" for name, why in encoded.problems.items()]
         what = "that cannot be read, in cluster -1"

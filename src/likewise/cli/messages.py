@@ -5,7 +5,8 @@ import sys
 
 import click
 
-MAX_MESSAGE = 600  # characters
+MAX_MESSAGE = 2000  # characters: a page of a terminal
+LEAST_END = 200  # of them at the end, which says what to do
 MOST_SHOWN = 10  # answers in a table
 VERBOSITY = "likewise.verbosity"  # in the context of the command
 
@@ -45,7 +46,8 @@ def print_json(document: dict) -> None:
 
 def print_size(shape: tuple[int, ...], constraints, note: str = "") -> None:
     """What was read, in one line."""
-    print_message(f"{shape[0]} rows, {shape[1]} features, {constraints.n_answers} answers{note}")
+    counts = ((shape[0], "row"), (shape[1], "feature"), (constraints.n_answers, "answer"))
+    print_message(", ".join(f"{n} {what}{'s' * (n != 1)}" for n, what in counts) + note)
 
 
 def print_files(**written: str | None) -> None:
@@ -154,9 +156,11 @@ def print_warnings_once():
 
 
 def _one_line(message) -> str:
-    """Single spaces, and no more than a few lines of a terminal: a cell can be very long."""
+    """Single spaces, and no more than a page of a terminal: a cell can be very long."""
     text = " ".join(str(message).split())
-    return text if len(text) <= MAX_MESSAGE else f"{text[:MAX_MESSAGE]} ..."
+    if len(text) <= MAX_MESSAGE:
+        return text
+    return f"{text[: MAX_MESSAGE - LEAST_END]} ... {text[-LEAST_END:]}"
 
 
 def fail(message: str, code: int) -> None:

@@ -84,9 +84,10 @@ def fit_and_label(self, X, y=None, **keywords):
 
 
 def _is_answer_frame(y) -> bool:
-    """Whether a dataframe has the columns that every answer table has."""
+    """Whether a dataframe has the columns of a table of answers, or of labels of some rows."""
     columns = getattr(y, "columns", None)
-    return columns is not None and set(COLUMNS[:3]) <= {str(name) for name in columns}
+    names = set() if columns is None else {str(name) for name in columns}
+    return set(COLUMNS[:3]) <= names or any({row, "label"} <= names for row in ("id", "row"))
 
 
 def _made_of(answers) -> str:

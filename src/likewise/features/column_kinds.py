@@ -88,10 +88,7 @@ def is_known(values: np.ndarray) -> np.ndarray:
 def choose_kind(name: str, typed: TypedColumn) -> tuple[str, str]:
     """The kind that a column is used as, or "left out", and why in a few words."""
     if typed.kind == "other":
-        held = next((cell for cell in typed.values if cell is not None), None)
-        if isinstance(held, list | tuple | np.ndarray):
-            return "left out", "it holds lists, no single values: give each a column of its own"
-        return "left out", f"it holds cells of type {type(held).__name__}, no single values"
+        return "left out", _describe_others(typed.values)
     known = typed.values[is_known(typed.values)]
     if not len(known):
         return "left out", "it is empty"
@@ -108,6 +105,19 @@ def choose_kind(name: str, typed: TypedColumn) -> tuple[str, str]:
     if typed.kind == "number":
         return _choose_for_numbers(name, known, distinct)
     return typed.kind, ""
+
+
+def _describe_others(cells: np.ndarray) -> str:
+    """Why nothing is made of cells that are neither numbers, dates nor words."""
+    held = [cell for cell in cells.tolist() if cell is not None]
+    if isinstance(held[0], list | tuple | np.ndarray):
+        return "it holds lists, no single values: give each a column of its own"
+    types = list(dict.fromkeys(type(cell).__name__ for cell in held))
+    if types == ["bytes"]:
+        return "it holds bytes that are no text"
+    if len(types) > 1:
+        return f"it holds cells of several types ({', '.join(types)}): write all in one"
+    return f"it holds cells of type {types[0]}, no single values"
 
 
 def use_as(kind: str, values: np.ndarray) -> str:

@@ -188,6 +188,10 @@ def _import_pillow():
 def _reason(path: Path, error: Exception) -> str:
     if not path.exists():
         return "there is no such file"
+    if path.is_file() and not path.stat().st_size:
+        return "it is empty"
+    if type(error).__name__ == "DecompressionBombError":
+        return "it has more pixels than Pillow reads"
     if type(error).__name__ == "UnidentifiedImageError":
         return "it is not an image that Pillow knows"
     return printable(error, 80)

@@ -152,8 +152,10 @@ class TableFeatures(TransformerMixin, BaseEstimator):
             columns.append(TableColumn(name, kind, why, missing, n_features))
         if not encoded:
             left_out = "; ".join(map(str, columns))
+            if table.n_rows == 1:
+                raise ValueError("There is one row (n_samples=1), and nothing to tell it apart by.")
             raise ValueError(
-                f"No column is left to cluster by (n_samples={table.n_rows}): {left_out}. "
+                f"No column is left to cluster by: {left_out}. "
                 "Name those to use in features= (--features)."
             )
         self.columns_, self.encoded_ = tuple(columns), tuple(encoded)

@@ -1,5 +1,6 @@
 """Tables as they come (pandas, polars, pyarrow, a dict, an array) as columns of cells."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -34,6 +35,8 @@ def cell_table(X) -> CellTable:
         return X
     if isinstance(X, Mapping) and not issparse(X):
         columns = {str(name): as_cells(cells) for name, cells in X.items()}
+        if len(columns) < len(X):
+            raise ValueError("Two columns have the same name. Rename one of them.")
         return _checked(columns, len(X), is_named=True)
     if is_frame(X):
         columns, n_columns, categories = _frame_columns(X)
@@ -44,8 +47,6 @@ def cell_table(X) -> CellTable:
 
 
 def _checked(columns: dict[str, np.ndarray], n_columns: int, *, is_named: bool) -> CellTable:
-    if len(columns) < n_columns:
-        raise ValueError("Two columns have the same name. Rename one of them.")
     if not columns:
         raise ValueError("The table has 0 feature(s) (shape=(0, 0)): it has no columns.")
     lengths = {name: len(cells) for name, cells in columns.items()}
@@ -76,8 +77,11 @@ def _frame_columns(X) -> tuple[dict[str, np.ndarray], int, frozenset[str]]:
             f"A {type(X).__name__} is no table in memory. Call its collect() first, and pass that."
         )
     names = [str(name) for name in (X.column_names if _is_arrow(X) else X.columns)]
-    if len(set(names)) < len(names):
-        return {}, len(names), frozenset()
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise ValueError(
+                f"{count} columns have the name {name!r}. Give each a name of its own."
+            )
     try:
         frame = nw.from_native(X, eager_only=True)
     except TypeError:

@@ -28,7 +28,7 @@ from likewise.files.date_cells import (
     read_dates,
 )
 from likewise.files.number_cells import describe_units, read_numbers
-from likewise.files.table_file import id_text, is_missing, listed, parse_number
+from likewise.files.table_file import decoded, id_text, is_missing, listed, parse_number
 from likewise.numerics.rows import LARGEST
 
 # Words for "no value", as pandas takes them, and what people type and spreadsheets write.
@@ -40,6 +40,11 @@ MISSING_WORDS = frozenset(
 FLAG_WORDS = [
     {yes: 1.0, no: 0.0} for yes, no in (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"))
 ]
+WHOLE_FLAG_WORDS = frozenset(
+    ["true", "false", "yes", "no"]
+)  # beside which y, T and 1 are flags too
+MIXED_FLAG_WORDS = {word: flag for words in FLAG_WORDS for word, flag in words.items()}
+MIXED_FLAG_WORDS |= {"1": 1.0, "0": 0.0}
 MOSTLY = 0.95  # of the cells of a column: the others are then typing errors
 FEWEST_CELLS = 20  # to say so
 N_TRIED = 500  # distinct cells, spread over the column: half of them must fit a type
@@ -70,6 +75,8 @@ def typed_column(cells: np.ndarray, place: Place, *, notation: str = "") -> Type
     except TypeError:  # lists, dicts
         return TypedColumn("other", cells)
     known = {code: cell for code, cell in enumerate(distinct) if not is_no_value(cell)}
+    if not all(map(_is_text, known.values())):
+        return TypedColumn("other", cells)
     if known and all(_is_real(cell) for cell in known.values()):
         numbers = _spread("number", known, codes, len(distinct))
         return TypedColumn("number", _check_finite(numbers, place))
@@ -226,7 +233,10 @@ def _flags_of(known: dict[int, Any], _: str) -> tuple[dict[int, float], str]:
         return flags, ""
     texts = {code: cell.strip().lower() for code, cell in known.items() if isinstance(cell, str)}
     most_read: dict[int, float] = {}
-    for words in FLAG_WORDS:
+    ways = list(FLAG_WORDS)
+    if WHOLE_FLAG_WORDS & set(texts.values()):
+        ways.append(MIXED_FLAG_WORDS)
+    for words in ways:
         read = {code: words[text] for code, text in texts.items() if text in words}
         most_read = read if len(read) > len(most_read) else most_read
     return most_read, ""
@@ -237,6 +247,15 @@ _READERS: dict[str, Callable[[dict, str], tuple[dict, str]]] = {
     "number": read_numbers,
     "date": read_dates,
 }
+
+
+def _is_text(cell: Any) -> bool:
+    """False of bytes that hold none."""
+    try:
+        decoded(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_real(cell: Any) -> bool:

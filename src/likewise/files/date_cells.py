@@ -110,9 +110,14 @@ def describe_styles(
 
     A `share` of the cells must be dates; `few` are some of the distinct ones, tried first.
     """
-    if sum(map(len, _styles_of(few))) < share * len(few):
-        unread = [c for c in few.values() if isinstance(c, str) and _SURELY_A_DATE.match(c.strip())]
-        if not few or len(unread) < share * len(few):
+    read = {code for style in _styles_of(few) for code in style}
+    if len(read) < share * len(few):
+        unread = [
+            cell.strip()
+            for code, cell in few.items()
+            if code not in read and isinstance(cell, str) and _SURELY_A_DATE.match(cell.strip())
+        ]
+        if not unread or len(read) + len(unread) < share * len(few):
             return ""
         return f"its dates cannot be read, as {unread[0]!r}: write them as 2026-01-31T14:30+01:00"
     styles = _styles_of(known)

@@ -83,18 +83,18 @@ def read_table(path: str | os.PathLike) -> CellTable:
         n_rows = len(next(iter(columns.values()), ()))
         if not n_rows:
             raise ValueError(f"{name} has no rows.")
-        return CellTable(columns, n_rows, _by_row(name))
+        return CellTable(columns, n_rows, row_places(name))
     if ending in JSON_ENDINGS:
         records, lines = read_json_rows(source)
         if not records:
             raise ValueError(f"{name} has no rows.")
         names = dict.fromkeys(str(key) for record in records for key in record)
         cells = {key: as_cells([record.get(key) for record in records]) for key in names}
-        place = _by_row(name) if lines is None else _by_line(name, lines)
+        place = row_places(name) if lines is None else _by_line(name, lines)
         return CellTable(cells, len(records), place)
     if ending not in (".csv", ".tsv"):
         known = ", ".join((*TABLE_ENDINGS, ".npy"))
-        way_out = INSTEAD.get(ending, "Text may be gzipped, as .csv.gz.")
+        way_out = INSTEAD.get(ending, "Rename a table of text to .csv; it may be gzipped, .csv.gz.")
         raise ValueError(f"{name} must end in one of {known}. {way_out}")
     text = table_file.read_text_table(source)
     if not text.lines:
@@ -154,7 +154,7 @@ def read_named_table(
     texts = None if text_column is None else _column(table, text_column, file)
     return NamedTable(
         without_columns(table, id_column, text_column),
-        as_ids(id_cells, id_column, file),
+        as_ids(id_cells, None if id_column is None else table.place(id_column)),
         id_column,
         id_cells,
         _as_texts(texts, text_column, file),
@@ -323,7 +323,8 @@ def _line_place(file: str, lines: list[int], column: str, i: int) -> str:
     return f"{file}, line {lines[i]}, column {column}"
 
 
-def _by_row(file: str) -> Callable[[str], Place]:
+def row_places(file: str) -> Callable[[str], Place]:
+    """Where cells stand in a file whose rows have no lines."""
     return partial(partial, _row_place, file)
 
 
@@ -339,14 +340,27 @@ def _read_npy(path: Path) -> np.ndarray:
     except Exception:  # its header is Python text: a broken one raises whatever the tokenizer does
         raise ValueError(f"{path.name} is not a .npy file of numbers.") from None
     if X.ndim != 2 or X.dtype.kind not in "fiub" or not X.size:
-        raise ValueError(f"{path.name} contains {X.dtype} of shape {X.shape}, not rows of numbers.")
+        way_out = ""
+        if X.ndim != 2 and X.size and X.dtype.kind in "fiub":
+            shape = (len(X), X.size // len(X)) if X.ndim else (1, 1)
+            way_out = f" Save it as X.reshape{shape}."
+        raise ValueError(
+            f"{path.name} contains {X.dtype} of shape {X.shape}, not rows of numbers.{way_out}"
+        )
+    first, n_wrong = "", 0
     for block in gen_batches(len(X), max(1, CELLS_AT_ONCE // X.shape[1])):
-        for row, column in np.argwhere(~_is_usable(X[block]))[:1]:
+        wrong = np.argwhere(~_is_usable(X[block]))
+        n_wrong += len(wrong)
+        if len(wrong) and not first:
+            row, column = wrong[0]
             cell = X[block][row, column]
-            raise ValueError(
-                f"{path.name}, row {block.start + row}: column {column} is {cell}, "
-                f"{_what_is_wrong(cell)}. Fill it, or drop the row."
-            )
+            first = f"row {block.start + row}: column {column} is {cell}, {_what_is_wrong(cell)}"
+    if first:
+        more = f", and so are {n_wrong - 1} more of {X.size} cells" if n_wrong > 1 else ""
+        raise ValueError(
+            f"{path.name}, {first}{more}. Fill them, drop the rows, or save a table as CSV or "
+            "Parquet, whose gaps are filled."
+        )
     return X
 
 
@@ -388,13 +402,40 @@ def _what_is_wrong(cell) -> str:
     return f"more than {LARGEST:g}" if _is_number(cell) else "not a number"
 
 
-def as_ids(cells: Sequence | np.ndarray | None, name: str | None, file: str) -> list[str] | None:
-    """The names of the rows as text, or one error that says which row has none."""
-    ids = _as_texts(cells, name, file)
-    for row, text in enumerate(ids or ()):
-        if not text:
-            raise ValueError(f"{file}, row {row}: {name} is empty. Name the row, or drop it.")
+def as_ids(cells: Sequence | np.ndarray | None, place: Place | None) -> list[str] | None:
+    """The names of the rows as text, or one error that says which rows have none."""
+    if cells is None or place is None:
+        return None
+    ids, problems = [], []
+    for row, cell in enumerate(cells):
+        try:
+            ids.append(table_file.id_text(cell))
+            if not ids[-1]:
+                problems.append(f"{place(row)}: no name of the row")
+        except ValueError as error:
+            problems.append(f"{place(row)}: {error}")
+    if problems:
+        raise ValueError(f"{table_file.listed(problems)}. Name the rows, or drop them.")
     return ids
+
+
+def check_ids_differ(ids: Sequence[str], place: Place) -> None:
+    """One error that lists all rows whose name an earlier row has."""
+    first: dict[str, int] = {}
+    problems = []
+    for row, text in enumerate(ids):
+        if first.setdefault(text, row) != row:
+            problems.append(f"{place(row)}: {text!r} names {short_place(place, first[text])} too")
+    if problems:
+        raise ValueError(
+            f"{table_file.listed(problems)}. Rows need names of their own: choose another column "
+            "(--id-column), or rename this one if it holds something else."
+        )
+
+
+def short_place(place: Place, row: int) -> str:
+    """The line of a row, without the file and the column."""
+    return place(row).split(", ")[1]
 
 
 def _as_texts(cells: Sequence | np.ndarray | None, name: str | None, file: str) -> list[str] | None:

@@ -49,6 +49,7 @@ from likewise.guided.plain_clusters import cluster_plainly
 from likewise.guided.preparation import Preparation, fit_preparation
 from likewise.guided.raw_rows import (
     as_numbers,
+    check_numbers,
     describe_columns,
     fit_features,
     open_raw,
@@ -272,7 +273,7 @@ class GuidedClustering(
         X = open_raw(X)
         self.features_ = fit_features(self.features, X, seed)
         X = as_numbers(self.features_, X)
-        in_memory = None if is_blockwise(X) else by_map.validate(self, X, reset=True)
+        in_memory = None if is_blockwise(X) else check_numbers(self, X)
         X = as_blocks(X if in_memory is None else in_memory)
         answers = check_constraints(constraints, n_samples=X.shape[0], y=y)
         if self.n_clusters != "auto":

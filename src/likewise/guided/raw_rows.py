@@ -5,6 +5,7 @@ whether the table is in memory, in files or on Dask.
 """
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.base import clone
 
 from likewise.features import TableFeatures, cell_table, is_frame, is_mixed_table
 from likewise.files.cell_table import take_rows
+from likewise.maps import by_map
 from likewise.numerics.rows import sample_rows
 from likewise.scale import (
     Blocks,
@@ -36,6 +38,7 @@ def fit_features(features, X, seed: int = 0):
     if not isinstance(features, str) and not isinstance(features, TableFeatures):
         return clone(features).fit(X)
     if isinstance(features, str):
+        refuse_items(X)
         if not is_mixed_table(X):
             return None
         features = TableFeatures()
@@ -45,6 +48,33 @@ def fit_features(features, X, seed: int = 0):
     if table.n_rows > FEATURE_ROWS:
         table = take_rows(table, _drawn(table.n_rows, seed))
     return clone(features).fit(table)
+
+
+def refuse_items(X) -> None:
+    """An error for rows that are texts or dicts: they need features, or a frame."""
+    if not isinstance(X, list | tuple) and getattr(X, "ndim", 2) != 1:
+        return
+    first = next(iter(X), None)
+    if isinstance(first, str):
+        raise ValueError(
+            "X is a list of texts, not a table. Use GuidedClustering(features=TextFeatures()); for "
+            "paths of images, features=ImageFeatures()."
+        )
+    if isinstance(first, Mapping):
+        raise TypeError("X is a list of dicts, not a table. Pass pandas.DataFrame(X).")
+
+
+def check_numbers(model, X):
+    """X as validated numbers; where it has gaps, an error that says what fills them."""
+    try:
+        return by_map.validate(model, X, reset=True)
+    except ValueError as error:
+        if "contains NaN" not in str(error):
+            raise
+    raise ValueError(
+        "Input X contains NaN. Pass a dataframe, whose gaps are filled (features=TableFeatures() "
+        "does so for an array), or fill them first."
+    )
 
 
 def _comes_in_blocks(features, X) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from likewise.files.row_file import ID_COLUMN, as_ids
+from likewise.files.row_file import ID_COLUMN, as_ids, row_places
 from likewise.files.table_file import import_pyarrow
 from likewise.scale.blocks import Blocks, as_blocks
 
@@ -75,8 +75,7 @@ def open_rows(
             raise ValueError(f"{path.name} has no column {id_column!r}; it has {', '.join(names)}.")
         ids = None
         if id_column is not None:
-            ids = as_ids(
-                file.read(columns=[id_column])[id_column].to_pylist(), id_column, path.name
-            )
+            cells = file.read(columns=[id_column])[id_column].to_pylist()
+            ids = as_ids(cells, row_places(path.name)(id_column))
     columns = list(features) if features else [name for name in names if name != id_column]
     return OpenedRows(as_blocks(path, client=client, columns=columns), ids, columns)

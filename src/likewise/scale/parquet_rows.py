@@ -17,6 +17,7 @@ from likewise.files.near_names import did_you_mean
 from likewise.files.table_file import import_pyarrow
 
 PATTERN = ("*", "?", "[")
+OTHERS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".gz", ".feather", ".arrow", ".xlsx", ".xls")
 
 
 class ParquetSet(NamedTuple):
@@ -51,6 +52,11 @@ def parquet_files(path: str | os.PathLike) -> list[Path]:
         if not found:
             raise FileNotFoundError(f"No file matches {os.fspath(path)!r}.")
         return found
+    if source.suffix.lower() in OTHERS:
+        raise ValueError(
+            f"{source.name} is not .parquet or .npy. Read it first, by pandas for example, and "
+            "pass the dataframe; on the command line it is likewise cluster."
+        )
     return [source]
 
 
