@@ -1,5 +1,7 @@
 """The main job on bundled data: handwritten digits before and after some answers."""
 
+import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -67,8 +69,13 @@ def run_demo(folder: Path, *, n_answers: int, random_state: int, say: Callable) 
         about = {"constraints": answers, "images": pictures, "title": "Handwritten digits"}
         write_report(folder / REPORT, model, X, **about)
     say(f"Files in {folder}/: {', '.join(written)}")
-    say("To answer yourself:  likewise demo --studio")
+    say(f"To answer yourself:  {_command()} demo --studio")
     say(f"Open this report in a browser: {folder / REPORT}")
+
+
+def _command() -> str:
+    """How the command is called here: by its name, or where it is if it is not on the path."""
+    return "likewise" if shutil.which("likewise") else sys.argv[0]
 
 
 def _check_folder(folder: Path) -> None:
