@@ -12,6 +12,7 @@ import numpy as np
 
 from likewise.features.image_descriptors import resize
 from likewise.files.folder_rows import find_images
+from likewise.files.image_file import open_image_file
 from likewise.files.tensor_file import printable
 
 NEEDS_PILLOW = "Reading image files needs Pillow. Install it with: pip install 'likewise[images]'"
@@ -152,7 +153,7 @@ def _from_array(array: np.ndarray, size: int, value_range) -> np.ndarray:
 
 def _from_file(path: Path, size: int) -> np.ndarray:
     Image, ImageOps = _import_pillow()
-    with Image.open(path) as image:
+    with open_image_file(path) as image:
         image.draft("RGB", (2 * size, 2 * size))  # a large JPEG is decoded small: ten times faster
         image = ImageOps.exif_transpose(image)
         image = _as_rgb(image, Image)

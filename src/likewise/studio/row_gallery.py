@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from likewise.files.image_file import open_image_file
 from likewise.files.png_file import brightness_range, png
 from likewise.labeling import by_difference, column_spreads
 
@@ -180,7 +181,7 @@ def open_image(path, size: int):
     except ModuleNotFoundError:
         raise LookupError("Images need Pillow: pip install 'likewise[images]'.") from None
     try:
-        with Image.open(path) as file:
+        with open_image_file(path) as file:
             file.draft("RGB", (size, size))  # JPEG: read at a fraction of its size
             image = ImageOps.exif_transpose(file).convert("RGBA")
             image.thumbnail((size, size))
