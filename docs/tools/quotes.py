@@ -150,13 +150,15 @@ def renew(text: str) -> str:
 
 
 def _renew_stretch(said: str, quotes: list[Quote]) -> str:
+    """All at once: a new figure may be the old one of another quote."""
     figures = Counter(quote.figure for quote in quotes)
-    for quote in quotes:
-        now = quote.now()
-        if now and now != quote.figure and figures[quote.figure] == 1:
-            said = said.replace(str(quote), str(replace(quote, figure=now)))
-            for place in reversed(places(quote.figure, said)):
-                said = said[: place.start()] + now + said[place.end() :]
+    changed = {quote: quote.now() for quote in quotes if figures[quote.figure] == 1}
+    changed = {quote: now for quote, now in changed.items() if now and now != quote.figure}
+    spans = [(*place.span(), now) for q, now in changed.items() for place in places(q.figure, said)]
+    for start, end, now in sorted(spans, reverse=True):
+        said = said[:start] + now + said[end:]
+    for quote, now in changed.items():
+        said = said.replace(str(quote), str(replace(quote, figure=now)))
     return said
 
 

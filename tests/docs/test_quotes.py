@@ -71,6 +71,10 @@ def test_a_figure_that_no_longer_agrees_is_reported_and_renewed(page):
     assert page(renew(old)) == []
 
 
+def test_a_new_figure_that_is_the_old_one_of_another_stays(page):
+    assert renew(SAID.format(".6", ".7", ".6", ".7")) == SAID.format(".7", ".9", ".7", ".9")
+
+
 def test_the_error_behind_a_figure_is_held_too(page):
     wrong = SAID.format(".67", ".937", ".67", ".937").replace(".004", ".009")
     assert len(page(wrong)) == 1
