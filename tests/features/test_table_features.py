@@ -470,3 +470,16 @@ def test_a_constant_is_written_as_people_write_it():
     for value, shown in ((30.4, "30.4"), (3.0, "3"), (1e22, "1e+22")):
         columns = TableFeatures().fit({"a": [value] * 3, "b": [1.5, 2.5, 4.0]}).columns_
         assert columns[0].why == f"every row has {shown}"
+
+
+@pytest.mark.parametrize(
+    ("cells", "why"),
+    [
+        (["3/4/2025", "5/6/2025"] * 3, "month first"),
+        (["3/4/2025", "25/6/2025"] * 3, "day first"),
+        (["2025-03-04", "2025-06-25"] * 3, ""),
+    ],
+)
+def test_dates_with_slashes_say_which_number_is_the_month(cells, why):
+    column = TableFeatures().fit({"joined": cells, "x": list(range(0, 12, 2))}).columns_[0]
+    assert (column.kind, column.why) == ("date", why)

@@ -70,3 +70,9 @@ def test_a_folder_without_them_is_an_error(tmp_path, read):
         read(tmp_path)
     with pytest.raises(ValueError, match="gone is not a folder"):
         read(tmp_path / "gone")
+
+
+def test_a_folder_of_tables_says_which_one_to_name(tmp_path):
+    (tmp_path / "a.csv").write_text("x\n1\n")
+    with pytest.raises(ValueError, match=r"Name a table: .*a\.csv\.$"):
+        folder_kind(tmp_path)

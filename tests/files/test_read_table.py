@@ -291,3 +291,13 @@ def test_a_file_that_cannot_be_read_says_what_to_do(tmp_path, name, way_out):
     (tmp_path / name).write_text("x")
     with pytest.raises(ValueError, match=way_out):
         read_table(tmp_path / name)
+
+
+def test_a_sum_below_the_rows_is_a_warning(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("name,x\nAnn,1\nBob,2\n\nTotal:,3\n")
+    with pytest.warns(UserWarning, match=r"rows.csv, line 5: 'Total:' looks like the sum"):
+        assert read_table(path).n_rows == 3
+    for rows in ("Ann,1\nTotal,3\nBob,2\n", "Sum,1\nAnn,1\nSum,3\n", "Total,1\n", "Bob,2\n"):
+        path.write_text(f"name,x\n{rows}")
+        assert read_table(path).n_rows == rows.count("\n")  # without a word

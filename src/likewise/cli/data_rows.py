@@ -236,7 +236,8 @@ def print_columns(rows: DataRows) -> None:
     if rows.has_guessed_ids:
         print_message(f"ids: column {rows.id_column}")
     if rows.features is not None:
-        named = ", ".join(f"{column.name} ({column.kind})" for column in used[:MOST_NAMED])
+        kinds = [f"{c.kind}, {c.why}" if c.kind == "date" and c.why else c.kind for c in used]
+        named = ", ".join(f"{c.name} ({kind})" for c, kind in zip(used[:MOST_NAMED], kinds))
         more = f" and {len(used) - MOST_NAMED} more" if len(used) > MOST_NAMED else ""
         print_message(f"columns: {named}{more}")
     for column in left_out[:MOST_NAMED]:

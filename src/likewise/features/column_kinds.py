@@ -20,6 +20,8 @@ OWN_SHARE = 0.5  # of the cells distinct: nearly every row has its own
 FEWEST_INDEXED = 10  # rows; fewer whole numbers in a row are a coincidence
 LONG_NUMBER = 10**8  # distinct whole numbers of nine digits or more name something
 
+ORDERS = {"%m/%d": "month first", "%d/%m": "day first"}  # of dates, by the start of their format
+
 NO_NAME = "(no name)"
 NAME_WORDS = frozenset(["name", "names", "surname", "email", "phone", "address", "street", "url"])
 LABEL_NAMES = frozenset(
@@ -120,8 +122,10 @@ def _describe_others(cells: np.ndarray) -> str:
     return f"it holds cells of type {types[0]}, no single values"
 
 
-def use_as(kind: str, values: np.ndarray) -> str:
-    """What a used column holds, in a few words."""
+def use_as(kind: str, values: np.ndarray, notation: str = "") -> str:
+    """What a used column holds, in a few words; of 3/4/2025, which number is the month."""
+    if kind == "date":
+        return next((why for start, why in ORDERS.items() if notation.startswith(start)), "")
     if kind != "category":
         return ""
     levels = len({value for value in values.tolist() if value is not None})

@@ -147,7 +147,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):
                 values = as_words(cells) if kind in CELL_KINDS else typed.values
                 typed = typed._replace(values=values)
                 encoded.append(fit_column(name, kind, values, self.text_features, typed.notation))
-                why, n_features = use_as(kind, values), len(encoded[-1].parts)
+                why, n_features = use_as(kind, values, typed.notation), len(encoded[-1].parts)
             missing = 0 if typed.kind == "other" else count_missing(typed.values)
             columns.append(TableColumn(name, kind, why, missing, n_features))
         if not encoded:

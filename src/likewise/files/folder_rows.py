@@ -17,6 +17,7 @@ IMAGE_ENDINGS = (
     *(".ppm", ".pgm", ".pbm"),
 )
 TEXT_ENDINGS = (".txt", ".md")
+TABLE_ENDINGS = (".csv", ".tsv", ".jsonl", ".parquet", ".feather", ".npy")
 MOST_NAMED = 5  # files in an error
 
 
@@ -73,13 +74,16 @@ def read_texts(folder: str | os.PathLike) -> FoundTexts:
 
 def folder_kind(folder: str | os.PathLike) -> str:
     """What a folder holds more of: "images" or "texts"; an error if it has neither."""
-    endings = [path.suffix.lower() for path in _files(Path(folder))]
+    files = _files(Path(folder))
+    endings = [path.suffix.lower() for path in files]
     n_images = sum(ending in IMAGE_ENDINGS for ending in endings)
     n_texts = sum(ending in TEXT_ENDINGS for ending in endings)
     if not n_images and not n_texts:
+        table = next((path for path in files if path.suffix.lower() in TABLE_ENDINGS), None)
+        way_out = "Name a file, or another folder." if table is None else f"Name a table: {table}."
         raise ValueError(
             f"{folder} has no file that ends in {_listed(IMAGE_ENDINGS)} or "
-            f"{_listed(TEXT_ENDINGS)}. Name a file, or another folder."
+            f"{_listed(TEXT_ENDINGS)}. {way_out}"
         )
     return "images" if n_images >= n_texts else "texts"
 

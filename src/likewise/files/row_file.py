@@ -31,6 +31,7 @@ from likewise.files.column_types import (
     is_no_value,
 )
 from likewise.files.json_rows import read_json_rows
+from likewise.files.near_names import did_you_mean
 from likewise.numerics.rows import LARGEST
 
 STDIN = "-"  # in the place of a path
@@ -42,6 +43,7 @@ INSTEAD = {
     ".txt": "Rename a table to .csv; texts go into a folder, one file each.",
 }
 TABLE_ENDINGS = (*TEXT_ENDINGS, ".parquet", *table_file.FEATHER)
+TOTALS = ("total", "totals", "sum", "grand total", "average", "mean", "summe", "gesamt")
 ENDINGS = (".csv", ".parquet", ".npy")  # of clusters that are written
 CELLS_AT_ONCE = 1_000_000  # of a memory map
 ID_COLUMN = "id"  # the row IDs, unless another column is given
@@ -110,10 +112,27 @@ def read_table(path: str | os.PathLike) -> CellTable:
             UserWarning,
             stacklevel=2,
         )
+    if place_of_total := find_total(text):
+        warnings.warn(
+            f"{name}, {place_of_total} looks like the sum of the rows above, and is taken for a "
+            "row like them. Delete it if it is none.",
+            UserWarning,
+            stacklevel=2,
+        )
     columns = {key: as_cells(cells) for key, cells in text.columns.items()}
     notation = "," if text.delimiter == ";" else ""
     place = _by_line(name, text.lines)
     return CellTable(columns, len(text.lines), place, notation=notation)
+
+
+def find_total(text: table_file.TextTable) -> str:
+    """The line of a last row that sums up the others, and its word; "" where there is none."""
+    for cells in text.columns.values():
+        word = cells[-1].strip().rstrip(":").lower()
+        if word:
+            is_total = word in TOTALS and cells.count(cells[-1]) == 1 and len(cells) > 1
+            return f"line {text.lines[-1]}: {cells[-1]!r}" if is_total else ""
+    return ""
 
 
 def words_by_spaces(text: table_file.TextTable) -> int:
@@ -366,7 +385,7 @@ def _read_npy(path: Path) -> np.ndarray:
 
 def _column(table: CellTable, name: str, file: str) -> np.ndarray:
     if name not in table.columns:
-        raise ValueError(f"{file} has no column {name!r}; it has {', '.join(table.columns)}.")
+        raise ValueError(f"{file} has no column {name!r}{did_you_mean(name, table.columns)}")
     return table.columns[name]
 
 
