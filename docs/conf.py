@@ -29,6 +29,11 @@ html_css_files = ["pages.css"]
 html_title = "likewise"
 html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False}
 html_show_sourcelink = False
+html_favicon = "../src/likewise/studio/static/icon.svg"
+html_context = {"default_mode": "auto"}
+html_sidebars = {  # pages without pages below them
+    name: [] for name in ("gallery", "headline", "benchmarks", "references", "changelog")
+}
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
