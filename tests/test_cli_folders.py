@@ -112,6 +112,7 @@ def test_a_folder_of_images_is_clustered_and_the_damaged_one_is_named(photos, ca
     assert "data:image/png" in Path("report.html").read_text()
     code, _, stderr = run(capsys, "apply", "photos.likewise", "photos", "-o", "again.csv")
     assert code == 0, stderr
+    assert "zz-damaged.jpg (it is not an image that Pillow knows)" in stderr  # the reason again
     pd.testing.assert_frame_equal(pd.read_csv("again.csv"), out)
 
 

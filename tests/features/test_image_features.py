@@ -1,5 +1,6 @@
 import pickle
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -386,3 +387,15 @@ def test_clothes_separate_better_by_edges_than_by_pixels():
         warnings.simplefilter("error")
         ours = nearest_agrees(ImageFeatures().fit_transform(images))
     assert ours > nearest_agrees(images.reshape(len(images), -1)) + 0.03
+
+
+def test_the_warning_says_which_images_and_why(tmp_path):
+    paths = [str(tmp_path / f"{i}.png") for i in range(4)]
+    for i, path in enumerate(paths[:2]):
+        Image.new("RGB", (8, 8), (100 * i, 50, 0)).save(path)
+    Path(paths[2]).write_bytes(b"")
+    features = ImageFeatures().fit(paths[:2])
+    with pytest.warns(UnreadableImageWarning, match="2 images could not be read") as caught:
+        features.transform(paths)
+    reasons = {paths[2]: "it is empty", paths[3]: "there is no such file"}
+    assert caught[0].message.problems == reasons

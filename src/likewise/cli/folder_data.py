@@ -68,11 +68,16 @@ def encode_files(files: Files, encoder, *, fit: bool) -> EncodedFiles:
 
     from likewise.features import UnreadableImageWarning
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnreadableImageWarning)  # they are listed below
+    problems: dict[str, str] = {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         X = encoder.fit_transform(files.items) if fit else encoder.transform(files.items)
+    for one in caught:
+        if isinstance(one.message, UnreadableImageWarning):  # they are listed by the command
+            problems |= one.message.problems
+        else:
+            warnings.showwarning(one.message, one.category, one.filename, one.lineno)
     is_read = ~np.isnan(X[:, 0])
-    problems = dict(getattr(encoder, "unreadable_", {})) if fit else {}
     names = dict(zip(files.items, files.ids))
     problems = {names.get(item, item): why for item, why in problems.items()}
     for name in np.array(files.ids, dtype=object)[~is_read]:

@@ -1,6 +1,7 @@
 """Images as numbers: thumbnails, colors and edges, or any encoder, in their leading directions."""
 
 import warnings
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,11 @@ SIZE_OF_NETWORK, SIZE_OF_TRANSFORMER = 224, 32
 class UnreadableImageWarning(UserWarning):
     """Tell which image files could not be read; their rows are NaN.
 
+    Attributes
+    ----------
+    problems : dict of str to str
+        Their names, and why.
+
     Examples
     --------
     >>> import warnings
@@ -39,6 +45,10 @@ class UnreadableImageWarning(UserWarning):
     >>> warnings.simplefilter("error", UnreadableImageWarning)  # stop at the first one
     >>> warnings.simplefilter("default", UnreadableImageWarning)  # the usual: name them, go on
     """
+
+    def __init__(self, message: str = "", problems: Mapping[str, str] | None = None):
+        super().__init__(message)
+        self.problems = dict(problems or {})
 
 
 class ImageFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -269,10 +279,9 @@ def _joined(parts: list[EncodedImages]) -> EncodedImages:
 
 def _warn_of(problems: dict[str, str]) -> None:
     if problems:
+        message = f"{len(problems)} images could not be read and are rows of NaN: "
         warnings.warn(
-            f"{len(problems)} images could not be read and are rows of NaN: {_listed(problems)}.",
-            UnreadableImageWarning,
-            stacklevel=3,
+            UnreadableImageWarning(f"{message}{_listed(problems)}.", problems), stacklevel=3
         )
 
 
