@@ -1,7 +1,8 @@
 """What all events of a session say about its rows: groups, memberships, links to learn from.
 
 Everything follows from the events and is found again after each answer. Only what does not depend
-on answers is kept: the prepared rows that are thought about and their graph.
+on each of them is kept: the prepared rows that are thought about and their graph. Of many rows
+half of these are drawn anew by what is known after 40 answers, 160 and so on.
 """
 
 from collections.abc import Sequence
@@ -24,6 +25,7 @@ from likewise.labeling.settled_groups import (
 from likewise.labeling.start_labels import StartLabels
 
 ROWS_IN_MIND = 10_000  # rows thought about; with more, a sample
+DRAWN_ANEW_AT = (40, 160, 640, 2560)  # answers of people; each draw is a new graph
 SURE = 0.95  # chance from which a model takes a row's group from a machine
 OUTVOTES = 1000.0  # weight of what most looks at the row that began a group say
 
@@ -58,6 +60,8 @@ class GroupsSoFar:
         self._mind: RowsInMind | None = None
         self._touched = np.empty(0, dtype=np.int64) if start is None else start.typical
         self._n_seen = 0  # events whose rows are among these
+        self._n_draws = 0
+        self._drawn: np.ndarray | None = None  # half of the rows, where it was drawn anew
         self._knowledge: Knowledge | None = None
         self._belief: JoinedBelief | None = None
 
@@ -75,6 +79,8 @@ class GroupsSoFar:
 
     def rows_in_mind(self, events: Sequence[Event]) -> RowsInMind:
         """The rows thought about, again where an event is about a row that was not."""
+        if self.n_samples > ROWS_IN_MIND:
+            self._draw_where_due(events)
         questions = [e.question for e in events[self._n_seen :] if e.question is not None]
         self._n_seen = len(events)
         if questions:
@@ -82,8 +88,40 @@ class GroupsSoFar:
             self._touched = np.union1d(self._touched, new).astype(np.int64)
         if self._mind is None or (self._mind.position[self._touched] < 0).any():
             rows = choose_rows(self.n_samples, ROWS_IN_MIND, self._touched, self.seed)
-            self._mind = RowsInMind(self.X, rows, preparation=self.preparation, seed=self.seed)
+            uniform = None
+            if self._drawn is not None:
+                n_uniform = ROWS_IN_MIND - len(self._drawn)
+                nothing = np.empty(0, dtype=np.int64)
+                uniform = choose_rows(self.n_samples, n_uniform, nothing, self.seed)
+                rows = np.union1d(uniform, np.union1d(self._drawn, self._touched))
+            self._mind = RowsInMind(
+                self.X, rows, preparation=self.preparation, seed=self.seed, uniform=uniform
+            )
         return self._mind
+
+    def _draw_where_due(self, events: Sequence[Event]) -> None:
+        """Draw half of the rows anew after some answers, by these alone: a log opened again does
+        as the session did."""
+        if self._n_draws == len(DRAWN_ANEW_AT):
+            return
+        by_people = [
+            i
+            for i, event in enumerate(events)
+            if event.kind == "answer" and event.annotator not in self.machines
+        ]
+        while self._n_draws < len(DRAWN_ANEW_AT):
+            due = DRAWN_ANEW_AT[self._n_draws]
+            if len(by_people) < due:
+                return
+            self._n_draws += 1
+            self._knowledge = self._belief = None
+            until_then = events[: by_people[due - 1] + 1]
+            memberships = self._memberships_in_mind(until_then)
+            if memberships is not None:
+                mind = self.rows_in_mind(until_then)
+                self._drawn = mind.draw_telling(memberships, ROWS_IN_MIND // 2, self._n_draws)
+                self._mind = None
+            self._knowledge = self._belief = None
 
     def knowledge(self, events: Sequence[Event]) -> Knowledge:
         """What the answers say about the rows thought about, by position among them."""
@@ -108,6 +146,7 @@ class GroupsSoFar:
         self._knowledge = knowledge._replace(
             settled_rows=frozenset(mind.position[list(looks.settled)].tolist()),
             founders=tuple(founder.at(mind.position) for founder in looks.founders),
+            is_uniform=mind.is_uniform,
             n_reviews=looks.n_again + n_again,
             n_changed=looks.n_changed + n_changed,
         )

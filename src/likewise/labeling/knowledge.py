@@ -105,6 +105,7 @@ class Knowledge(NamedTuple):
     founders: tuple[Founder, ...] = ()  # rows that were said to begin a new group
     n_reviews: int = 0  # looks at a row that was looked at before
     n_changed: int = 0  # of these, with another answer
+    is_uniform: np.ndarray | None = None  # (n,) rows that are a uniform draw of all; None is all
 
     @property
     def known_rows(self) -> np.ndarray:

@@ -50,7 +50,10 @@ def estimate_placed(knowledge: Knowledge, settled: Settled, error_rate: float = 
     if settled.n_groups < 2 or np.bincount(own).max() < 2:
         return PlacedShare(0.5, 0.0, 1.0)
     without_self = leave_one_out(knowledge.walks, known, own, settled.n_groups)
-    others = sharpen(settled.memberships[settled.groups < 0], SHARPNESS).max(axis=1)
+    is_other = settled.groups < 0
+    if knowledge.is_uniform is not None:  # the rest were drawn where memberships are in doubt
+        is_other &= knowledge.is_uniform
+    others = sharpen(settled.memberships[is_other], SHARPNESS).max(axis=1)
     if not len(others):
         return PlacedShare(1 - error_rate, 1 - error_rate, 1 - error_rate)
     is_judged = np.bincount(own)[own] > 1

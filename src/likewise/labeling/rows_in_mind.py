@@ -3,6 +3,13 @@
 Up to 10,000 rows all are thought about. Beyond, a uniform sample is, and every row that an answer
 refers to; the others take the memberships of the nearest of them, by weights that are found once.
 These are kept in 6 bytes each and used in blocks, so that ten million rows are placed in a GB.
+
+After some answers half of the sample is drawn anew, from a larger one, where it tells more:
+
+    P(i) ~ doubt_i / sum(doubt) + w_i / sum(w),    doubt_i = (1 - P_i1 + P_i2)^2,  w_i = 1 / n_g(i)
+
+with the two largest memberships of row i, and the number of rows placed in its group. The other
+half stays uniform: by it alone the quality of the clusters is judged.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,6 +29,7 @@ from likewise.progress import track
 N_NEIGHBORS = 10
 ONE_SIDED = 0.1  # weight of edges that one of two rows has, beside 1 of those that both have
 N_PLACING = 2000  # of the rows thought about, that the others are placed by
+N_POOL = 100_000  # rows that a new half of the sample is drawn from
 BLOCK_ROWS = 2**16  # of X, placed at a time
 
 
@@ -49,10 +57,15 @@ class RowsInMind:
     rows : ndarray of shape (n,)
         Those thought about, ascending.
     seed : int
+    uniform : ndarray, default=None
+        Those of the rows that are a uniform draw; None is all.
     """
 
-    def __init__(self, X, rows: np.ndarray, *, preparation: str, seed: int):
+    def __init__(
+        self, X, rows: np.ndarray, *, preparation: str, seed: int, uniform: np.ndarray | None = None
+    ):
         self.X, self.rows = X, rows
+        self.is_uniform = None if uniform is None else np.isin(rows, uniform)
         prepared = fit_preparation(X[rows], preparation, seed=seed)
         self._prepared, self.why_prepared = prepared.map, prepared.why
         self.Z = np.asarray(self._prepared.transform(X[rows]))
@@ -66,20 +79,40 @@ class RowsInMind:
     @cached_property
     def _placing(self) -> tuple[np.ndarray, list[Nearest]]:
         """Some of the rows thought about, and weights of these for all others, block by block."""
-        rng = np.random.default_rng(self._seed)
-        n_placing = min(N_PLACING, len(self.rows))
-        some = np.sort(rng.choice(len(self.rows), n_placing, replace=False))
-        placed = []
+        some, placed = self._placing_rows, []
         for start in track(range(0, self.X.shape[0], BLOCK_ROWS), "placing rows"):
             others = start + np.flatnonzero(self.position[start : start + BLOCK_ROWS] < 0)
             if len(others):
-                Z = np.asarray(self._prepared.transform(self.X[others]))
-                weights = interpolation_weights(Z, self.Z[some], N_NEIGHBORS)
-                shape = len(others), -1
-                columns = weights.indices.reshape(shape).astype(np.uint16)
-                values = weights.data.reshape(shape).astype(np.float32)
-                placed.append(Nearest(others, columns, values))
+                placed.append(self._nearest(others))
         return some, placed
+
+    @cached_property
+    def _placing_rows(self) -> np.ndarray:
+        rng = np.random.default_rng(self._seed)
+        n_placing = min(N_PLACING, len(self.rows))
+        return np.sort(rng.choice(len(self.rows), n_placing, replace=False))
+
+    def _nearest(self, others: np.ndarray) -> Nearest:
+        Z = np.asarray(self._prepared.transform(self.X[others]))
+        weights = interpolation_weights(Z, self.Z[self._placing_rows], N_NEIGHBORS)
+        shape = len(others), -1
+        columns = weights.indices.reshape(shape).astype(np.uint16)
+        return Nearest(others, columns, weights.data.reshape(shape).astype(np.float32))
+
+    def draw_telling(self, memberships: np.ndarray, n_drawn: int, seed: int) -> np.ndarray:
+        """Other rows, in doubt or of small groups by the memberships of those thought about."""
+        rng = np.random.default_rng([self._seed, seed])
+        n_pool = min(N_POOL, self.X.shape[0])
+        pool = np.sort(rng.choice(self.X.shape[0], n_pool, replace=False, shuffle=False))
+        pool = pool[self.position[pool] < 0]
+        shares = self._nearest(pool).share(memberships[self._placing_rows])
+        largest = np.partition(shares, -2, axis=1)[:, -2:]
+        doubts = np.square(1 - largest[:, 1] + largest[:, 0])
+        groups = shares.argmax(axis=1)
+        rarity = 1 / np.bincount(groups)[groups]
+        odds = doubts / (doubts.sum() or 1) + rarity / rarity.sum()
+        n_drawn = min(n_drawn, len(pool))
+        return rng.choice(pool, n_drawn, replace=False, p=odds / odds.sum())
 
     def keys_at(self, keys: Iterable[tuple[int, ...]]) -> set[tuple[int, ...]]:
         """What was asked, by position among the rows thought about."""

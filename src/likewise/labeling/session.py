@@ -92,7 +92,8 @@ class LabelingSession:
     Notes
     -----
     With more than 10,000 rows a sample is thought about and asked about; the others are placed by
-    the nearest of 2,000 of these.
+    the nearest of 2,000 of these. After 40, 160, 640 and 2,560 answers half of the sample is drawn
+    anew: rows in doubt, and rows of small groups.
 
     References
     ----------

@@ -93,10 +93,18 @@ def choose_question(
     if not len(rows):
         return None
     if is_random:
-        row = int(rows[draw % len(rows)])
+        uniform = uniform_of(rows, knowledge)
+        row = int(uniform[draw % len(uniform)])
     else:
         row = int(rows[np.argmax(gains_of(knowledge, settled)[rows])])
     return ask_about(row, knowledge, settled, kinds, is_random=is_random)
+
+
+def uniform_of(rows: np.ndarray, knowledge: Knowledge) -> np.ndarray:
+    """Those of the rows that are a uniform draw of all; the rows where there are none."""
+    if knowledge.is_uniform is None or not knowledge.is_uniform[rows].any():
+        return rows
+    return rows[knowledge.is_uniform[rows]]
 
 
 def open_rows(knowledge: Knowledge) -> np.ndarray:
