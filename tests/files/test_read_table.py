@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from likewise.files import table_file
 from likewise.files.row_file import read_named_table, read_table
 from likewise.files.table_file import MOST_LISTED
 
@@ -40,6 +41,17 @@ def test_what_excel_writes_is_read(tmp_path):
     assert (cells_of(table), table.notation) == ({"id": ["1"], "x": ["2,5"]}, ",")
     (tmp_path / "wide.csv").write_text("id,x\nä,1\n", encoding="utf-16")
     assert cells_of(read_table(tmp_path / "wide.csv")) == {"id": ["ä"], "x": ["1"]}
+
+
+def test_a_gzipped_file_that_unpacks_to_far_more_than_a_table_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(table_file, "UNPACKED_ANYWAY", 100_000)
+    path = tmp_path / "d.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 20_000))  # 80 kB of a file of 200 bytes
+    assert len(read_table(path).columns["a"]) == 20_000
+    for content in (b"a,b\n" + b"1,2\n" * 200_000, b"a,b\n" + b"1" * 800_000):
+        path.write_bytes(gzip.compress(content))
+        with pytest.raises(ValueError, match=r"d\.csv\.gz unpacks to more than 0 MB"):
+            read_table(path)
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl"])

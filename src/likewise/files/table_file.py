@@ -9,6 +9,7 @@ import gzip
 import io
 import json
 import math
+import os
 import re
 import warnings
 import zlib
@@ -17,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, BinaryIO, NamedTuple, TextIO
 
 import numpy as np
 
@@ -53,6 +54,8 @@ PAGES = {  # the same of text, in small letters
     b"<html": "a web page and no table. Download the table itself",
     b"<?xml": "XML. Save the table as CSV",
 }
+UNPACKED_ANYWAY = 256_000_000  # bytes that a gzipped table of any size may hold,
+UNPACKED_PER_BYTE = 100  # and those for each byte of a larger one: real tables hold 3 to 30
 LONGEST_START = 64  # bytes that are looked at
 QUOTES = {  # in the words of Python's csv module
     "expected after": "a quote ends in the middle of a cell; write quotes inside a cell twice",
@@ -314,6 +317,25 @@ def find_delimiter(header: str, name: str) -> str:
     return max(DELIMITERS, key=bare.count)  # the first of equals
 
 
+class Unpacked(gzip.GzipFile):
+    """What a gzipped file holds, up to far more than text that is a table is packed to."""
+
+    def __init__(self, packed: BinaryIO, name: str):
+        super().__init__(fileobj=packed)
+        size = packed.seek(0, os.SEEK_END)
+        packed.seek(0)
+        self._most, self._told = max(UNPACKED_ANYWAY, UNPACKED_PER_BYTE * size), name
+
+    def read1(self, size: int = -1) -> bytes:
+        """Some of it; this is how text is read."""
+        if self.tell() > self._most:
+            raise ValueError(
+                f"{self._told} unpacks to more than {self._most / 1e6:,.0f} MB, which no table "
+                "does that is packed so small. If it is one, unpack it."
+            )
+        return super().read1(size)
+
+
 @contextmanager
 def open_text(source: Source, encoding: str | None = None) -> Iterator[TextIO]:
     """A text file, gzipped or not; its mark says whether it is UTF-8, UTF-16 or UTF-32."""
@@ -325,7 +347,7 @@ def open_text(source: Source, encoding: str | None = None) -> Iterator[TextIO]:
         mark = binary.read(4)
         binary.seek(0)
         if is_gzipped(mark):
-            binary = stack.enter_context(gzip.GzipFile(fileobj=binary))
+            binary = stack.enter_context(Unpacked(binary, file_name(source)))
             mark = binary.read(4)
             binary.seek(0)
         encoding = encoding or encoding_of(mark)
