@@ -3,7 +3,9 @@
     python -m release [--heavy] [--folder FOLDER]
 
 Every check prints a line: "ok", "FAILED" with what went wrong, or "skipped" with what is missing.
-The exit status is 1 if any failed.
+The exit status is 1 if any failed. Pythons other than the one that runs this are looked for on the
+PATH (python3.14) and in pyenv's folder; one that a distribution packages can be unpacked anywhere
+and put on the PATH for the time of the check. The heavy extras need some gigabytes.
 """
 
 import argparse
