@@ -483,3 +483,10 @@ def test_a_constant_is_written_as_people_write_it():
 def test_dates_with_slashes_say_which_number_is_the_month(cells, why):
     column = TableFeatures().fit({"joined": cells, "x": list(range(0, 12, 2))}).columns_[0]
     assert (column.kind, column.why) == ("date", why)
+
+
+def test_y_is_a_coordinate_beside_x_and_a_class_otherwise():
+    y = [3, 4, 5, 5, 4, 3] * 4
+    for other, kind in (("x", "number"), ("X", "number"), ("age", "left out")):
+        frame = {other: np.random.RandomState(0).randn(24), "y": y}
+        assert TableFeatures().fit(frame).columns_[1].kind == kind

@@ -107,6 +107,7 @@ def test_a_page_of_problems_is_shown_and_the_rest_counted(tmp_path):
         (b"PAR1\x15\x04", "rows.csv is a Parquet file. Rename it to .parquet"),
         (b"BZh91AY&SY", "packed by bzip2. Unpack it"),
         (b"\n <!DOCTYPE HTML>\n<html><body>Sign in</body></html>", "a web page and no table"),
+        (b"'a','b'\n'1','2'\n", "its cells are in single quotes"),
         (b"a\n\xe9\x81\n", "not UTF-8 text"),
         (b"a\n\xe9\x01\n", "not UTF-8 text"),
     ],
@@ -313,3 +314,21 @@ def test_a_sum_below_the_rows_is_a_warning(tmp_path):
     for rows in ("Ann,1\nTotal,3\nBob,2\n", "Sum,1\nAnn,1\nSum,3\n", "Total,1\n", "Bob,2\n"):
         path.write_text(f"name,x\n{rows}")
         assert read_table(path).n_rows == rows.count("\n")  # without a word
+
+
+def test_what_is_packed_is_looked_into(tmp_path):
+    path = tmp_path / "rows.csv.gz"
+    for content, problem in (
+        (gzip.compress(b"PK\x03\x04 sheet"), "a spreadsheet or a zip archive"),
+        (gzip.compress(gzip.compress(b"a,b\n1,2\n")), "packed by gzip twice. Unpack it"),
+        (gzip.compress(b"a,b\n1,2\n" * 99)[:20], "damaged: it cannot be unzipped"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=problem):
+            read_table(path)
+
+
+def test_a_cell_too_long_for_csv_says_where_it_can_be(tmp_path):
+    (tmp_path / "rows.csv").write_text(f"a,b\n1,{'x' * 140_000}\n")
+    with pytest.raises(ValueError, match=r"line 2: a cell has more than 131072 .* \.jsonl or"):
+        read_table(tmp_path / "rows.csv")

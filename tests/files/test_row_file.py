@@ -130,3 +130,14 @@ def test_gaps_in_an_array_are_counted(tmp_path):
     np.save(tmp_path / "rows.npy", np.where(np.eye(4), np.nan, 1.0))
     with pytest.raises(ValueError, match=r"row 0: column 0 is nan, .*3 more of 16 cells. Fill"):
         read_rows(tmp_path / "rows.npy")
+
+
+def test_names_of_rows_from_a_column_called_cluster_are_not_lost(tmp_path):
+    write_clusters(tmp_path / "out.csv", np.array([1, 0]), ["a", "b"], "cluster", ("x", "y"))
+    assert (tmp_path / "out.csv").read_text() == "id,cluster,cluster name\na,1,y\nb,0,x\n"
+
+
+def test_a_whole_number_too_large_for_a_float_is_named(tmp_path):
+    (tmp_path / "rows.jsonl").write_text(f'{{"x": 1}}\n{{"x": {10**400}}}\n')
+    with pytest.raises(ValueError, match=r"rows.jsonl, line 2, column x: inf is not a number"):
+        read_rows(tmp_path / "rows.jsonl")

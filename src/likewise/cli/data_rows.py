@@ -237,7 +237,9 @@ def print_columns(rows: DataRows) -> None:
         print_message(f"ids: column {rows.id_column}")
     if rows.features is not None:
         kinds = [f"{c.kind}, {c.why}" if c.kind == "date" and c.why else c.kind for c in used]
-        named = ", ".join(f"{c.name} ({kind})" for c, kind in zip(used[:MOST_NAMED], kinds))
+        named = ", ".join(
+            f"{' '.join(c.name.split())} ({kind})" for c, kind in zip(used[:MOST_NAMED], kinds)
+        )
         more = f" and {len(used) - MOST_NAMED} more" if len(used) > MOST_NAMED else ""
         print_message(f"columns: {named}{more}")
     for column in left_out[:MOST_NAMED]:

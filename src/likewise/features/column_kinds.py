@@ -7,6 +7,7 @@ rows or columns, nor on the names of levels.
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,8 +88,11 @@ def is_known(values: np.ndarray) -> np.ndarray:
     return np.ones(len(values), dtype=bool) if values.dtype.kind in "iu" else values == values
 
 
-def choose_kind(name: str, typed: TypedColumn) -> tuple[str, str]:
-    """The kind that a column is used as, or "left out", and why in a few words."""
+def choose_kind(name: str, typed: TypedColumn, beside: Collection[str] = ()) -> tuple[str, str]:
+    """The kind that a column is used as, or "left out", and why in a few words.
+
+    `beside` are the names of all columns: y is no class beside x.
+    """
     if typed.kind == "other":
         return "left out", _describe_others(typed.values)
     known = typed.values[is_known(typed.values)]
@@ -98,7 +102,8 @@ def choose_kind(name: str, typed: TypedColumn) -> tuple[str, str]:
     n_distinct = len(distinct)
     if n_distinct == 1 and (typed.kind != "word" or len(known) == len(typed.values)):
         return "left out", f"every row has {_shown(known[0])}"
-    if _is_label(name, typed, n_distinct, len(known)):
+    is_coordinate = _plain(name) == "y" and "x" in map(_plain, beside)
+    if not is_coordinate and _is_label(name, typed, n_distinct, len(known)):
         return "left out", "by its name it holds the classes to be found"
     if typed.styles:
         return "left out", typed.styles

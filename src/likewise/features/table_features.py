@@ -6,6 +6,7 @@ where each block has total variance 1, and 4 if it is free text (column_encoders
 holds, and which are left out, is decided by its name and its cells (column_kinds.py).
 """
 
+from collections.abc import Collection
 from functools import partial
 
 import numpy as np
@@ -141,7 +142,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):
                 columns.append(TableColumn(name, "left out", "as asked", 0, 0))
                 continue
             typed = typed_columns.pop(name)
-            kind, why = self._choose(name, typed, wanted is not None)
+            kind, why = self._choose(name, typed, table.columns, wanted is not None)
             n_features = 0
             if kind != "left out":
                 values = as_words(cells) if kind in CELL_KINDS else typed.values
@@ -266,12 +267,14 @@ class TableFeatures(TransformerMixin, BaseEstimator):
             return TypedColumn("word", as_words(cells))
         return typed_column(cells, table.place(name), notation=table.notation)
 
-    def _choose(self, name: str, typed: TypedColumn, is_wanted: bool) -> tuple[str, str]:
+    def _choose(
+        self, name: str, typed: TypedColumn, beside: Collection[str], is_wanted: bool
+    ) -> tuple[str, str]:
         if name in (self.as_text or ()):
             return "text", ""
         if name in (self.as_category or ()):
             return "category", ""
-        kind, why = choose_kind(name, typed)
+        kind, why = choose_kind(name, typed, beside)
         if kind == "left out" and is_wanted and typed.kind != "other":
             kind = "category" if typed.kind == "word" else typed.kind
         return kind, why

@@ -212,7 +212,10 @@ def _spread(kind: str, values: dict[int, Any], codes: np.ndarray, n_distinct: in
     else:
         table = np.full(n_distinct, np.nan)
     for code, value in values.items():
-        table[code] = value
+        try:
+            table[code] = value
+        except OverflowError:  # a whole number of JSON
+            table[code] = math.inf
     return table[codes]
 
 

@@ -46,6 +46,7 @@ TABLE_ENDINGS = (*TEXT_ENDINGS, ".parquet", *table_file.FEATHER)
 TOTALS = ("total", "totals", "sum", "grand total", "average", "mean", "summe", "gesamt")
 ENDINGS = (".csv", ".parquet", ".npy")  # of clusters that are written
 CELLS_AT_ONCE = 1_000_000  # of a memory map
+CLUSTER, CLUSTER_NAME = "cluster", "cluster name"  # columns that are written
 ID_COLUMN = "id"  # the row IDs, unless another column is given
 WAY_OUT = "Fill them, drop the rows, or name the columns to use with --features."
 
@@ -272,10 +273,11 @@ def write_clusters(
     check_output_path(path)
     names = np.arange(len(labels)) if ids is None else ids
     key = "row" if ids is None else id_column or ID_COLUMN
-    columns = {key: names, "cluster": labels}
+    key = ID_COLUMN if key in (CLUSTER, CLUSTER_NAME) else key  # two columns of one name
+    columns = {key: names, CLUSTER: labels}
     if any(cluster_names):
         named = np.array([*cluster_names, ""], dtype=object)  # -1, a row without one, is the last
-        columns["cluster name"] = named[labels]
+        columns[CLUSTER_NAME] = named[labels]
     if str(path) == "-":
         with _stdout() as file:
             _write_csv(file, columns)

@@ -61,7 +61,7 @@ QUOTES = {  # in the words of Python's csv module
     "expected after": "a quote ends in the middle of a cell; write quotes inside a cell twice",
     "unexpected end": "a quote is opened and never closed; write quotes inside a cell twice",
     "larger than field limit": f"a cell has more than {csv.field_size_limit()} characters; is a "
-    "quote opened and never closed?",
+    "quote opened and never closed? Longer texts can be in .jsonl or .parquet",
 }
 FEWEST_ALIKE = 5  # lines that fit each other and not the header: then it is not the header
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")  # in no text that people wrote
@@ -143,10 +143,14 @@ def read_text_table(source: Source) -> TextTable:
 def refuse_others(source: Source, name: str) -> None:
     """An error for a file that is no table of text, whatever its name says."""
     start = start_of(source)
+    if is_gzipped(start):
+        start = start_inside(source, name)
+        if is_gzipped(start):
+            raise ValueError(f"{name} is packed by gzip twice. Unpack it.")
     if what := what_starts_so(start):
         raise ValueError(f"{name} is {what}.")
     is_wide = 4 * start.count(b"\0") > len(start)  # every second byte of plain letters
-    if is_wide and encoding_of(start) == "utf-8-sig" and not is_gzipped(start):
+    if is_wide and encoding_of(start) == "utf-8-sig":
         raise ValueError(f"{name} has zero bytes, as UTF-16 without its mark. Save it as UTF-8.")
 
 
@@ -156,6 +160,19 @@ def start_of(source: Source) -> bytes:
         return source.getvalue()[:LONGEST_START]
     with open(source, "rb") as file:
         return file.read(LONGEST_START)
+
+
+def start_inside(source: Source, name: str) -> bytes:
+    """The first bytes of a gzipped file, unpacked."""
+    try:
+        with gzip.open(source if not isinstance(source, io.BytesIO) else _copy(source)) as file:
+            return file.read(LONGEST_START)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise ValueError(f"{name} is damaged: it cannot be unzipped.") from None
+
+
+def _copy(source: io.BytesIO) -> io.BytesIO:
+    return io.BytesIO(source.getvalue())
 
 
 def what_starts_so(start: bytes) -> str:
@@ -238,6 +255,11 @@ def _read_lines(
     header = [cell.strip() for cell in next(rows, (0, []))[1]]
     if not header:
         raise ValueError(f"{name} is empty: its first line must name the columns.")
+    if len(header) > 1 and all(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in header):
+        raise ValueError(
+            f"{name}: its cells are in single quotes, which CSV does not have. Save it with double "
+            "quotes."
+        )
     problems = [
         f"line {1 + skipped}: a column is named twice, {cell!r}"
         for cell, count in Counter(header).items()
