@@ -132,7 +132,7 @@ def as_kind(cells: np.ndarray, kind: str, place: Place, *, notation: str = "") -
     values, _ = _READERS[kind](known, notation)
     if kind != "date":  # a flag is written as 0 and 1 too, and a number as a flag by a program
         values |= {
-            code: float(cell)
+            code: parse_number(cell)
             for code, cell in known.items()
             if isinstance(cell, Real | np.bool_) and (kind == "number" or cell in (0, 1))
         }
