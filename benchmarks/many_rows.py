@@ -3,7 +3,7 @@
     python -m benchmarks.many_rows [--rows N ...] [--answers clicks|triples|linear ...]
                                    [--device cuda] [--n-jobs J] [--killed]
                                    [--beside CHECKOUT] [--beside-rows N] [--folder FOLDER]
-                                   [--results FILE] [--smallest] [--publish]
+                                   [--results FILE [--kept]] [--smallest] [--publish]
 
 Rows x 32 float32 in a .npy file, made here: eight Gaussian clouds with 95.6 % of the rows and four
 with 3, 1, 0.3 and 0.1 %. Everything is the public call with its defaults,
@@ -21,13 +21,13 @@ the device, beside what a copy alone reaches in the same process. With --killed,
 checkpoint=, is killed when half of its labels are in it, and is begun again: CPU seconds are those
 of both, and labels must be those of the fit that was not killed. With --beside, up to --beside-rows
 the same calls are made of an older likewise, from its checkout. --results keeps a line per run, and
-what stands there is not run again. 100,000,000 rows take 12.8 GB in FOLDER.
+what stands there is not run again; with --kept nothing else is in the table. 100,000,000 rows take
+12.8 GB in FOLDER.
 """
 
 import argparse
 import json
 import os
-import platform
 import resource
 import subprocess
 import sys
@@ -40,6 +40,7 @@ import numpy as np
 
 from benchmarks.cloud_fit import N_FEATURES, job, write_rows
 from benchmarks.printing import add_publish_option, print_rows, publish
+from benchmarks.summary import machine
 
 SIZES, SMALLEST = (100_000, 1_000_000, 10_000_000), (12_000, 24_000)
 KINDS = ("clicks", "triples", "linear")
@@ -100,6 +101,8 @@ def measure(options, folder):
         commits = ["", *(older if n_rows <= options.beside_rows else [])]
         for kind, commit in product(options.answers, commits):
             key = n_rows, kind, options.device or "", options.killed, commit
+            if key not in done and options.kept:
+                continue
             if key not in done:
                 if not (folder / f"clouds-{n_rows}.npy").exists():
                     write_rows(folder, n_rows)
@@ -172,6 +175,7 @@ def main():
     parser.add_argument("--beside-rows", type=int, default=10_000_000, help="it is given at most")
     parser.add_argument("--folder", help="where rows are written")
     parser.add_argument("--results", help="a file of finished runs, to go on from")
+    parser.add_argument("--kept", action="store_true", help="only what stands there")
     parser.add_argument("--smallest", action="store_true", help="once, in seconds")
     add_publish_option(parser)
     options = parser.parse_args()
@@ -179,10 +183,12 @@ def main():
     with tempfile.TemporaryDirectory(dir=options.folder) as made:
         found = print_rows(table(options, Path(made)))
     if options.publish:
-        machine = f"{platform.processor() or platform.machine()}, numpy {np.__version__}"
+        made_with = (
+            f"{machine()}; one run of each; load average {os.getloadavg()[0]:.0f} at the end"
+        )
         name = "many-rows-gpu" if options.device else "many-rows"
         name = "many-rows-killed" if options.killed else name
-        publish("benchmarks", name, found, machine)
+        publish("benchmarks", name, found, made_with)
 
 
 if __name__ == "__main__":

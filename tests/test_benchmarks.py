@@ -225,10 +225,11 @@ def test_guided_clustering_of_a_file_is_measured_and_small_groups_are_found(
     assert len(results.read_text().splitlines()) == 1
 
 
+@pytest.mark.filterwarnings("ignore:RCA cannot use")
 def test_an_older_likewise_is_measured_by_the_same_calls(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(many_rows, "commit_of", lambda checkout: "0000000")
     words = ["many_rows", "--rows", "12000", "24000", "--beside-rows", "12000"]
-    words += ["--answers", "linear", "--beside", str(ROOT)]
+    words += ["--answers", "linear", "--smallest", "--beside", str(ROOT)]
     monkeypatch.setattr(sys, "argv", [*words, "--results", str(tmp_path / "results.jsonl")])
     many_rows.main()
     lines = capsys.readouterr().out.splitlines()[2:]
@@ -241,6 +242,11 @@ def test_an_older_likewise_is_measured_by_the_same_calls(tmp_path, monkeypatch, 
     ]
     assert rows[-1][2].startswith("slope")
     assert rows[0][-2:] == rows[1][-2:]  # it is the same one
+    monkeypatch.setattr(sys, "argv", [*sys.argv, "--kept", "--rows", "12000", "48000"])
+    many_rows.main()
+    assert [line.split("|")[3].strip() for line in capsys.readouterr().out.splitlines()[2:]] == [
+        *["12,000"] * 2
+    ]
 
 
 @pytest.mark.skipif("LIKEWISE_DATA" not in os.environ, reason="needs mnist, through LIKEWISE_DATA")
