@@ -81,7 +81,22 @@ def test_answers_by_row_number_are_taken_where_ids_were_only_guessed(folder, cap
     (folder / "rows.csv").write_text("kind,a,b\nsame,0,99999\n")
     code, _, stderr = run(capsys, "cluster", "customers.csv", "-c", "rows.csv", "-o", "out.csv")
     assert code == 1
+    assert "line 2: b = 99999 is outside the 90 rows of X" in stderr
+    (folder / "rows.csv").write_text("kind,a,b\nsame,C1,99999\n")
+    code, _, stderr = run(capsys, "cluster", "customers.csv", "-c", "rows.csv", "-o", "out.csv")
+    assert code == 1
     assert "is not one of the 90 ids" in stderr
+
+
+def test_row_numbers_beyond_the_rows_are_no_unknown_ids(folder, capsys):
+    (folder / "rows.csv").write_text("row,label\n0,a\n1,b\n999,a\n")
+    code, _, stderr = run(
+        capsys, "cluster", "customers.csv", "-c", "rows.csv", "-k", 2, "-o", "o.csv"
+    )
+    assert code == 1
+    assert "rows.csv, line 4: row = 999 is outside the" in stderr
+    assert "They are numbered from 0." in stderr
+    assert "not one of" not in stderr
 
 
 def test_apply_repeats_it_on_new_files_with_the_same_ids(folder, capsys):

@@ -217,8 +217,10 @@ def read_answers(path: str | None, rows: DataRows):
             raise
         try:  # nobody said that the rows go by these ids
             return Constraints.read(path, n_samples=rows.n_rows)
-        except ValueError:
-            pass
+        except ValueError as by_number:
+            are_numbers = " is outside the " in str(by_number)
+            if are_numbers and "is not a row number" not in str(by_number):
+                raise ValueError(f"{by_number} They are numbered from 0.") from None
         raise
 
 
