@@ -14,13 +14,18 @@ VERBOSITY = "likewise.verbosity"  # in the context of the command
 def print_message(message: str) -> None:
     """A line on stderr, unless --quiet."""
     if verbosity() >= 0:
-        click.echo(message, err=True)
+        click.echo(for_terminal(message), err=True)
 
 
 def print_details(message: str) -> None:
     """A line on stderr with -v."""
     if verbosity() > 0:
-        click.echo(message, err=True)
+        click.echo(for_terminal(message), err=True)
+
+
+def for_terminal(text: object) -> str:
+    """A text without what a terminal obeys: names of files and columns may be anybody's."""
+    return "".join(c if c.isprintable() or c == "\n" else " " for c in str(text))
 
 
 def set_verbosity(context: click.Context, parameter: click.Parameter, value: bool) -> None:
@@ -62,6 +67,7 @@ def print_check(checked) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from likewise.evaluation import percent
 
@@ -76,10 +82,11 @@ def print_check(checked) -> None:
     table = Table("doubtful", "doubt", "price", box=box.SIMPLE, title_justify="left")
     for at in doubtful[:MOST_SHOWN]:
         doubt, price = checked.doubtful.doubts[at], prices.prices[at]
-        table.add_row(describe(int(at)), f"{doubt:.2f}", f"{price:.3g}")
+        answer = Text(for_terminal(describe(int(at))))
+        table.add_row(answer, f"{doubt:.2f}", f"{price:.3g}")
     if len(doubtful):
         print_message(f"{len(doubtful)} answers disagree with the rest; the most doubtful:")
-        console.print(table, markup=False)
+        console.print(table)
     else:
         print_message("no answer disagrees with the rest")
     if checked.fitness is not None:
@@ -157,7 +164,7 @@ def print_warnings_once():
 
 def _one_line(message) -> str:
     """Single spaces, and no more than a page of a terminal: a cell can be very long."""
-    text = " ".join(str(message).split())
+    text = for_terminal(" ".join(str(message).split()))
     if len(text) <= MAX_MESSAGE:
         return text
     return f"{text[: MAX_MESSAGE - LEAST_END]} ... {text[-LEAST_END:]}"
