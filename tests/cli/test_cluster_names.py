@@ -42,7 +42,7 @@ def test_a_name_that_fits_no_cluster_is_one_line(tmp_path, text, words):
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_names_reach_the_clusters_the_report_the_model_and_new_rows(tmp_path, ending, capsys):
-    rows = pd.DataFrame({"id": ["p", "q", "r", "s"], "x": [0.0, 0.1, 9, 9.1], "y": [1.0, 2, 1, 2]})
+    rows = pd.DataFrame({"id": ["p", "q", "r", "s"], "x": [0.0, 0.1, 9, 9.1], "y": [1.0, 2, 7, 8]})
     rows.to_csv(tmp_path / "rows.csv", index=False)
     names = write(tmp_path / "names.csv", "id,name\np,left\nr,right\n")
     out, again, model = (tmp_path / name for name in (f"o.{ending}", f"a.{ending}", "m.likewise"))
