@@ -21,6 +21,7 @@ from likewise.guided.pair_consensus import (
     weigh_ways,
 )
 from likewise.guided.pair_graphs import FREE, MOST_FEATURES, N_DIRECTIONS
+from likewise.guided.plain_clusters import cluster_plainly, share_plainly
 from likewise.guided.spaces import AS_THEY_ARE
 from likewise.kernels import sq_distances
 
@@ -98,7 +99,8 @@ def test_where_nothing_can_be_held_out_priors_decide():
 def test_every_way_finds_clear_clusters_and_predicts_answers_it_has_not_seen():
     X, y, answers = two_halves()
     splits = list(answers.folds(3, random_state=0))
-    trials = try_ways(X, X, answers, splits, 2, 0)
+    plain = share_plainly(X, cluster_plainly(X, 2, 3, 0))
+    trials = try_ways(X, X, answers, splits, 2, plain=plain, seed=0)
     for ways in trials.folds:
         assert_allclose(ways.sum(axis=2), 1)
         for memberships in ways:

@@ -209,7 +209,9 @@ def join_pairs(
     counted = choose_n_clusters(Z, answers, n_clusters, X=X, random_state=seed)
     k = counted.n_clusters
     splits = list(trial.folds(N_SPLITS, random_state=seed))
-    way_trials = try_ways(X_trial, start, trial, splits, k, seed)
+    found = cluster_plainly(X, k, n_init, seed)
+    plain = share_plainly(X_trial, found)
+    way_trials = try_ways(X_trial, start, trial, splits, k, plain=plain, seed=seed)
     weighed = weigh_ways(way_trials, trial, splits)
     trials = judge_answers(way_trials, weighed, trial, splits, k, seed)
     credits = np.full(answers.n_answers, np.nan)
@@ -217,7 +219,6 @@ def join_pairs(
 
     rows = sample_rows(len(X), GRAPH_ROWS, np.union1d(answers.touched_rows(), trial_rows), seed)
     heard = answers.restrict(rows)
-    found = cluster_plainly(X, k, n_init, seed)
     plain = share_plainly(X[rows], found)
     ways = find_ways(X[rows], Z[rows], heard, k, plain=plain, n_init=n_init, seed=seed)
     folds = extend_folds(way_trials, Z[rows], np.searchsorted(rows, trial_rows))

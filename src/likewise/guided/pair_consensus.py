@@ -42,7 +42,6 @@ from likewise.guided.pair_graphs import (
     strongest_edges,
     to_power,
 )
-from likewise.guided.plain_clusters import cluster_plainly, share_plainly
 from likewise.guided.spaces import AS_THEY_ARE, learn_space
 from likewise.kernels import interpolation_weights, lay_out_edges
 from likewise.metric_learning import ITML
@@ -128,11 +127,15 @@ def try_ways(
     answers: Constraints,
     splits: list[Split],
     n_clusters: int,
+    *,
+    plain: np.ndarray,
     seed: int,
 ) -> WayTrials:
-    """Every way, learned without each fold; `start` are the coordinates that SKLR starts from."""
+    """Every way, learned without each fold.
+
+    `start` are the coordinates that SKLR starts from, `plain` memberships (n, k) without answers.
+    """
     folds, of_triples = [], np.full(answers.n_answers, np.nan)
-    plain = share_plainly(X, cluster_plainly(X, n_clusters, N_STARTS, seed))
     for split in track(splits, "holding out answers"):
         Z = learn_space(start, kernel_learner(seed), split.fit_part)
         of_triples[split.held_out_at] = answer_credits(Z, split.held_out)

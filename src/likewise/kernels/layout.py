@@ -198,24 +198,26 @@ def repulsion_of_pairs(flat: np.ndarray) -> np.ndarray:
 
 def repulsion_by_grid(flat: np.ndarray) -> np.ndarray:
     """The sum by a convolution on a grid."""
-    low, extent = flat.min(axis=0), np.ptp(flat, axis=0).max()
+    n, low, extent = len(flat), flat.min(axis=0), np.ptp(flat, axis=0).max()
     spacing = max(SPACING, extent / (MAX_NODES - 4))
     n_nodes = int(extent / spacing) + 5
     at = (flat - low) / spacing + 1.5
     corner = np.floor(at).astype(np.int64)
-    weights = _cubic(at - corner)  # (4, n, 2)
-    steps = [(i, j) for i in range(4) for j in range(4)]
-    nodes = np.array([(corner + step - 1) @ [n_nodes, 1] for step in np.array(steps)])  # (16, n)
-    shares = np.array([weights[i, :, 0] * weights[j, :, 1] for i, j in steps])
-    density = np.bincount(nodes.ravel(), shares.ravel(), n_nodes**2).reshape(n_nodes, n_nodes)
+    near_x, near_y = np.moveaxis(_cubic(at - corner), 2, 0)  # (4, n) each
+    steps = np.arange(-1, 3)
+    nodes = (corner @ [n_nodes, 1])[:, None, None] + n_nodes * steps[:, None] + steps
+    shares = near_x.T[:, :, None] * near_y.T[:, None, :]  # (n, 4, 4)
+    ends = np.arange(0, 16 * n + 1, 16)
+    spread = csr_array((shares.ravel(), nodes.ravel(), ends), shape=(n, n_nodes**2))
+    density = np.bincount(spread.indices, spread.data, n_nodes**2).reshape(n_nodes, n_nodes)
     fields = _convolve(density, spacing).reshape(3, -1)
-    total, push_x, push_y = ((field[nodes] * shares).sum(axis=0) for field in fields)
-    return np.stack([push_x, push_y], axis=1) / (total.sum() - len(flat))
+    total, push_x, push_y = (spread @ fields.T).T
+    return np.stack([push_x, push_y], axis=1) / (total.sum() - n)
 
 
 def _convolve(density: np.ndarray, spacing: float) -> np.ndarray:
-    """(3, s, s): the density convolved with q, q^2 dx and q^2 dy."""
-    size = len(density)
+    """(3, s, s): the density convolved with q, q^2 dx and q^2 dy; float32 halves the time."""
+    size, density = len(density), density.astype(np.float32)
     n_padded = fft.next_fast_len(2 * size, real=True)
     spectrum = fft.rfft2(density, (n_padded, n_padded))
     fields = fft.irfft2(_kernels(n_padded, spacing) * spectrum, (n_padded, n_padded))
@@ -227,7 +229,7 @@ def _kernels(n_padded: int, spacing: float) -> np.ndarray:
     steps = fft.fftfreq(n_padded, 1 / n_padded) * spacing
     dx, dy = steps[:, None], steps[None, :]
     q = 1 / (1 + dx * dx + dy * dy)
-    return fft.rfft2(np.stack([q, q * q * dx, q * q * dy]))
+    return fft.rfft2(np.stack([q, q * q * dx, q * q * dy]).astype(np.float32))
 
 
 def _cubic(t: np.ndarray) -> np.ndarray:
