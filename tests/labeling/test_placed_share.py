@@ -4,19 +4,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import linear_sum_assignment
 from sklearn.datasets import make_blobs
 
 from likewise import Constraints
 from likewise.cluster.membership_spread import EVENNESS
 from likewise.kernels import normalized_adjacency, self_tuning_graph
-from likewise.labeling import Walks, learn_quickly, settle_groups
+from likewise.labeling import LabelingSession, LabelOracle, Walks, learn_quickly, settle_groups
 from likewise.labeling.distance_field import DistanceField
 from likewise.labeling.knowledge import DISTANCE_WEIGHT, NOISE
 from likewise.labeling.placed_share import (
     estimate_placed,
     log_odds,
     logistic,
+    match_groups,
     share_given_hits,
     summarize_shares,
 )
@@ -38,6 +40,11 @@ def draw(seed, spread, n=300, n_known=40):
 
 
 # ---- by hand
+
+
+def test_labels_are_matched_to_groups_one_to_one():
+    labels, groups = np.array([0, 0, 0, 1, 2, 2]), np.array([7, 7, 3, 7, 3, 3])
+    assert_array_equal(match_groups(labels, groups), [7, -1, 3])
 
 
 def test_a_known_row_is_judged_by_the_others_alone():
@@ -144,3 +151,20 @@ def test_permuted_answers_are_seen_to_place_few_rows():
     known = np.flatnonzero(labels >= 0)
     labels[known] = np.random.default_rng(0).permutation(labels[known])
     assert estimate_placed(*know(X, labels)).mean < 0.5
+
+
+def test_the_interval_holds_the_share_for_pairs_of_people_who_err():
+    held = []
+    for seed in range(4):
+        X, y = make_blobs(120, 2, centers=4, cluster_std=1.5, random_state=seed)
+        session = LabelingSession(X, kinds=("pair",), random_state=seed)
+        oracle = LabelOracle(y, wrong=0.1, cant_tell=0.1, random_state=seed)
+        for _ in range(40):
+            question = session.next_question()
+            session.answer(question, oracle(question))
+        counts = np.zeros((4, session.labels.max() + 1))
+        np.add.at(counts, (y, session.labels), 1)
+        share = counts[linear_sum_assignment(-counts)].sum() / len(y)
+        placed = session.progress.placed
+        held.append(placed.low <= share <= placed.high)
+    assert np.mean(held) >= 3 / 4

@@ -12,9 +12,12 @@ import numpy as np
 from likewise.constraints import Constraints
 from likewise.labeling.asked_again import asked_keys, pairs_confirmed, settle_looks
 from likewise.labeling.decided_groups import pairs_that_hold
+from likewise.labeling.doubtful_joins import contradicts_itself
 from likewise.labeling.events import Event, counted
-from likewise.labeling.knowledge import Knowledge, learn_quickly
+from likewise.labeling.knowledge import Knowledge, learn_quickly, with_likely_groups
+from likewise.labeling.likely_groups import LikelyGroups, draw_groups
 from likewise.labeling.machine_answers import JoinedBelief, join_machines, looks_from
+from likewise.labeling.questions import CANT_TELL, TOGETHER
 from likewise.labeling.rows_in_mind import RowsInMind, choose_rows
 from likewise.labeling.settled_groups import (
     Settled,
@@ -26,6 +29,8 @@ from likewise.labeling.start_labels import StartLabels
 
 ROWS_IN_MIND = 10_000  # rows thought about; with more, a sample
 DRAWN_ANEW_AT = (40, 160, 640, 2560)  # answers of people; each draw is a new graph
+LEAST_HEARD = 10  # pairs from which errors are believed in
+MANY_ERRORS = 0.04  # share of wrong answers to pairs from which groups are the likeliest ones
 SURE = 0.95  # chance from which a model takes a row's group from a machine
 OUTVOTES = 1000.0  # weight of what most looks at the row that began a group say
 
@@ -143,6 +148,12 @@ class GroupsSoFar:
         asked = mind.keys_at(asked_keys(said))
         knowledge = learn_quickly(mind.Z, mind.S, answers, asked=asked, walks=mind.walks)
         n_again, n_changed = pairs_confirmed(counted(said))
+        if self.start is None and contradicts_itself(answers):
+            likely = self._likely(looks.events, mind)
+        else:
+            likely = None
+        if likely is not None:
+            knowledge = with_likely_groups(knowledge, likely)
         self._knowledge = knowledge._replace(
             settled_rows=frozenset(mind.position[list(looks.settled)].tolist()),
             founders=tuple(founder.at(mind.position) for founder in looks.founders),
@@ -151,6 +162,21 @@ class GroupsSoFar:
             n_changed=looks.n_changed + n_changed,
         )
         return self._knowledge
+
+    def _likely(self, events: Sequence[Event], mind: RowsInMind) -> LikelyGroups | None:
+        """Likely groups, where all answers are about pairs and enough of them are wrong."""
+        looks = [(e.question.rows, e.choice) for e in events if e.question is not None]
+        is_all_pairs = all(e.question is not None and e.question.kind == "pair" for e in events)
+        heard = [(rows, choice) for rows, choice in looks if choice != CANT_TELL]
+        if not is_all_pairs or len(heard) < LEAST_HEARD:
+            return None
+        rows = list(dict.fromkeys(row for pair, _ in heard for row in pair[::-1]))
+        pairs = [
+            (*mind.position[list(pair)].tolist(), 1.0 if choice == TOGETHER else -1.0)
+            for pair, choice in heard
+        ]
+        likely = draw_groups(mind.walks, pairs, mind.position[rows], self.seed)
+        return likely if likely.error_rate >= MANY_ERRORS else None
 
     def settled(self, events: Sequence[Event]) -> Settled:
         """Groups that are all apart, and how sure that is."""

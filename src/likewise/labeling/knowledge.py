@@ -19,60 +19,21 @@ Reference: zhu2003 for Gaussian fields over a graph, keuper2015 for joining.
 
 import heapq
 from collections.abc import Iterable
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from likewise.cluster import field_covariance, interpolate_groups
+from likewise.cluster import interpolate_groups
 from likewise.constraints import Constraints
-from likewise.kernels import leading_eigenpairs
-from likewise.labeling.distance_field import DistanceField
 from likewise.labeling.doubtful_joins import without_outvoted
+from likewise.labeling.likely_groups import LikelyGroups
+from likewise.labeling.walks import ALPHA, NOISE, Walks
 from likewise.numerics.threads import one_thread
 
-ALPHA = 0.98  # a step over the graph, as in GraphPropagation
 TOL = 1e-7  # memberships are exact to about 1e-6
-NOISE = 0.05  # variance of an answer, beside K's of 1 and more: its neighbors stay a little open
-N_DIRECTIONS = 100  # of the walks; more follow single rows, and questions get no better by them
-FEW_ROWS = 2000  # K itself is kept: one inverse instead of a system for every answer
-MOST_DIRECTIONS = 300  # where the graph has more pieces than that
 DISTANCE_WEIGHT = 0.5  # of memberships by distances, beside 1 of those over the graph
 LEAST_WEIGHT = 1e-9  # between two components; below, the answers cancel out
-
-
-class Walks:
-    """Walks over a graph, by the leading eigenvectors of its matrix, and distances beside them.
-
-    Parameters
-    ----------
-    S : csr_array of shape (n, n)
-        Normalized adjacency.
-    Z : ndarray of shape (n, d), default=None
-        Prepared rows; None leaves distances out.
-    """
-
-    def __init__(self, S: csr_array, Z: np.ndarray | None = None):
-        self.S = S
-        self.distances = None if Z is None else DistanceField(Z)
-
-    @cached_property
-    def coordinates(self) -> np.ndarray:
-        """(n, r) rows Phi, for inv(I - alpha S) = Phi Phi' by its largest eigenvalues."""
-        values, vectors = leading_eigenpairs(self.S, N_DIRECTIONS)
-        return (vectors / np.sqrt(1 - ALPHA * values))[:, :MOST_DIRECTIONS]
-
-    @cached_property
-    def covariance(self) -> np.ndarray | None:
-        """(n, n) K = inv(I - alpha S); None where there are many rows."""
-        return field_covariance(self.S, alpha=ALPHA) if self.S.shape[0] <= FEW_ROWS else None
-
-    @one_thread()
-    def between(self, rows: Iterable[int], others: Iterable[int]) -> np.ndarray:
-        """(len(rows), len(others)) walks from each of the rows to each of the others."""
-        Phi = self.coordinates
-        return Phi[np.asarray(rows, dtype=int)] @ Phi[np.asarray(others, dtype=int)].T
 
 
 class Founder(NamedTuple):
@@ -106,6 +67,7 @@ class Knowledge(NamedTuple):
     n_reviews: int = 0  # looks at a row that was looked at before
     n_changed: int = 0  # of these, with another answer
     is_uniform: np.ndarray | None = None  # (n,) rows that are a uniform draw of all; None is all
+    likely: LikelyGroups | None = None  # where people answer pairs and err
 
     @property
     def known_rows(self) -> np.ndarray:
@@ -132,6 +94,20 @@ def learn_quickly(
     memberships = spread_groups_known(walks, groups, len(apart))
     asked = frozenset(asked)
     return Knowledge(Z, S, groups, apart, len(apart), memberships, asked, walks, pairs)
+
+
+def with_likely_groups(knowledge: Knowledge, likely: LikelyGroups) -> Knowledge:
+    """The same with the groups that are settled on among the likely ones, all apart."""
+    n_groups = int(likely.groups.max()) + 1
+    groups = np.full(len(knowledge.groups), -1)
+    groups[likely.rows] = likely.groups
+    return knowledge._replace(
+        groups=groups,
+        apart=~np.eye(n_groups, dtype=bool),
+        n_groups=n_groups,
+        memberships=spread_groups_known(knowledge.walks, groups, n_groups),
+        likely=likely,
+    )
 
 
 @one_thread()

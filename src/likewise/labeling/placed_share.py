@@ -17,6 +17,7 @@ EVIDENCE of an independent one.
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from likewise.guided import sharpen
 from likewise.labeling.knowledge import Knowledge
@@ -25,10 +26,12 @@ from likewise.labeling.settled_groups import SHARPNESS, Settled, leave_one_out
 LEVEL = 0.9  # of the interval
 Z_SCORE = 1.645  # of a normal distribution, for this level
 EVIDENCE = 0.4
+EVIDENCE_OF_DRAW = 0.8  # of a known row, where draws differ in what nearby rows share
 SHIFTS = np.linspace(-4, 4, 41)  # a
 SLOPES = np.linspace(0, 2.5, 26)  # b
 SHIFT_SPREAD, SLOPE_MEAN, SLOPE_SPREAD = 1.0, 1.0, 0.5  # of the prior
 LEAST_CHANCE = 0.001
+MOST_DRAWS = 40  # of likely groups, each taken for the truth
 MOST_POINTS = 200  # of the distribution of x among all other rows
 
 
@@ -57,27 +60,59 @@ def estimate_placed(knowledge: Knowledge, settled: Settled, error_rate: float = 
     if not len(others):
         return PlacedShare(1 - error_rate, 1 - error_rate, 1 - error_rate)
     is_judged = np.bincount(own)[own] > 1
-    shares, chances = share_given_hits(
-        log_odds(without_self.max(axis=1))[is_judged],
-        (without_self.argmax(axis=1) == own)[is_judged],
-        log_odds(np.quantile(others, np.linspace(0, 1, min(len(others), MOST_POINTS)))),
-        guess=error_rate / settled.n_groups,
-        lapse=error_rate,
-    )
+    x = log_odds(without_self.max(axis=1))[is_judged]
+    x_others = log_odds(np.quantile(others, np.linspace(0, 1, min(len(others), MOST_POINTS))))
+    said = without_self.argmax(axis=1)
     share_known = len(known) / len(settled.groups)
-    shares = share_known * (1 - error_rate) + (1 - share_known) * shares
-    return add_chance(summarize_shares(shares, chances), len(others))
+    truths = [own]
+    if knowledge.likely is not None:
+        error_rate = 0.0  # draws differ where answers are wrong
+        order = np.argsort(knowledge.likely.rows)
+        drawn = knowledge.likely.drawn[:, order]
+        truths = list(drawn[:: max(len(drawn) // MOST_DRAWS, 1)])
+    found = []
+    for truth in truths:
+        matched = np.arange(settled.n_groups) if truth is own else match_groups(own, truth)
+        shares, chances = share_given_hits(
+            x,
+            (matched[said] == truth)[is_judged],
+            x_others,
+            guess=error_rate / settled.n_groups,
+            lapse=error_rate,
+            evidence=EVIDENCE if truth is own else EVIDENCE_OF_DRAW,
+        )
+        right = float(np.mean(matched[own] == truth)) * (1 - error_rate)
+        found.append((share_known * right + (1 - share_known) * shares, chances / len(truths)))
+    all_shares, all_chances = (np.concatenate(parts) for parts in zip(*found))
+    return add_chance(summarize_shares(all_shares, all_chances), len(others))
+
+
+def match_groups(labels: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """The group that each label is matched to, one to one, so that most rows agree; or -1."""
+    names, numbers = np.unique(groups, return_inverse=True)
+    counts = np.zeros((labels.max() + 1, len(names)))
+    np.add.at(counts, (labels, numbers), 1)
+    matched = np.full(len(counts), -1)
+    of_labels, of_groups = linear_sum_assignment(-counts)
+    matched[of_labels] = names[of_groups]
+    return matched
 
 
 def share_given_hits(
-    x: np.ndarray, is_hit: np.ndarray, x_others: np.ndarray, *, guess: float, lapse: float
+    x: np.ndarray,
+    is_hit: np.ndarray,
+    x_others: np.ndarray,
+    *,
+    guess: float,
+    lapse: float,
+    evidence: float = EVIDENCE,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean chance of the other rows at every point of the grid (g,), and chances (g,) of these."""
     a, b = (axis.ravel() for axis in np.meshgrid(SHIFTS, SLOPES, indexing="ij"))
     hits = guess + (1 - lapse - guess) * logistic(a[:, None] + b[:, None] * x)  # (g, m)
     log_likelihood = np.log(np.where(is_hit, hits, 1 - hits)).sum(axis=1)
     log_prior = -(np.square(a / SHIFT_SPREAD) + np.square((b - SLOPE_MEAN) / SLOPE_SPREAD)) / 2
-    log_chances = EVIDENCE * log_likelihood + log_prior
+    log_chances = evidence * log_likelihood + log_prior
     chances = np.exp(log_chances - log_chances.max())
     shares = logistic(a[:, None] + b[:, None] * x_others).mean(axis=1)
     return shares, chances / chances.sum()

@@ -38,6 +38,7 @@ from likewise.labeling.settled_groups import (
     relate_components,
     settle_groups,
 )
+from likewise.labeling.telling_pairs import N_NEW, most_telling_pair
 from likewise.numerics.threads import one_thread
 
 RANDOM_SHARE = 1 / 10  # of the questions
@@ -56,6 +57,7 @@ WHY_DOUBT = "its answer says most about the rows that are in doubt"
 WHY_OPEN = "they may well be one group"
 WHY_AGAIN = "the rows around it were put elsewhere"
 WHY_ONE_GROUP = "is its group one of the others?"
+WHY_PAIR = "some answers are wrong, and this one tells most about which"
 WHY_RANDOM = "drawn at random, to see how good the clusters are"
 
 
@@ -80,11 +82,15 @@ def choose_question(
         if doubtful is not None:
             again = ask_about(doubtful, knowledge, settled, kinds)
             return replace(again, is_repeat=True, why=WHY_AGAIN)
-    if "group" not in kinds:
+    if "group" not in kinds and knowledge.likely is not None:
+        if not (is_random and len(rows)):
+            pair = telling_pair(knowledge, settled, rows, draw)
+            return None if pair is None else Question("pair", pair, why=WHY_PAIR)
+    elif "group" not in kinds:
         pair = doubtful_pair(knowledge)
         if pair is not None:
             return Question("pair", pair, is_repeat=True, why=WHY_JOINED)
-    if "group" not in kinds and not (is_random and len(rows)):
+    if "group" not in kinds and knowledge.likely is None and not (is_random and len(rows)):
         pair = open_pair(knowledge)
         if pair is not None:
             is_again = told_apart(knowledge, pair)
@@ -173,6 +179,24 @@ def doubtful_pair(knowledge: Knowledge) -> tuple[int, int] | None:
         if pair is not None:
             return pair
     return None
+
+
+def telling_pair(
+    knowledge: Knowledge, settled: Settled, rows: np.ndarray, draw: int
+) -> tuple[int, int] | None:
+    """The pair that tells most where people err; of the open rows (m,) those that tell most."""
+    order = rows[np.argsort(-gains_of(knowledge, settled)[rows], kind="stable")]
+    others = np.setdiff1d(np.flatnonzero(knowledge.groups < 0), order[:N_NEW])
+    if knowledge.likely is None:
+        return None
+    return most_telling_pair(
+        knowledge.walks,
+        knowledge.likely,
+        order[:N_NEW],
+        others,
+        knowledge.asked,
+        np.random.default_rng(draw),
+    )
 
 
 def told_apart(knowledge: Knowledge, pair: tuple[int, int]) -> bool:

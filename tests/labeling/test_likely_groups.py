@@ -1,0 +1,238 @@
+"""Likely groups of rows by pairs: by hand, by enumeration, and in sessions of people who err."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+from likewise.kernels import normalized_adjacency, self_tuning_graph
+from likewise.labeling import LabelingSession, LabelOracle, Walks, likely_groups
+from likewise.labeling.likely_groups import (
+    LEAST_SHARE,
+    N_WARMING,
+    THETA,
+    draw_groups,
+    earlier_shares,
+    expected_index,
+    extend,
+    link_chances,
+    number_by_first,
+    settle_on,
+    votes_between,
+    walk_links,
+)
+
+SEEDS = st.integers(0, 10_000)
+
+
+def draw_walks(seed, n=60):
+    X, y = make_blobs(n, 2, centers=3, cluster_std=0.5, random_state=seed)
+    return Walks(normalized_adjacency(self_tuning_graph(X))[0], X), y
+
+
+def draw_problem(seed, m=4):
+    """Chances of links and answers about so many rows."""
+    rng = np.random.default_rng(seed)
+    chances = np.tril(rng.random((m, m)) + 0.1)
+    chances /= chances.sum(axis=1, keepdims=True)
+    pairs = [(a, b, rng.choice([-1.0, 1.0])) for a, b in combinations(range(m), 2)]
+    together, apart = votes_between(pairs, np.arange(m))
+    return chances, together, apart
+
+
+def draw_person(y, n, *, wrong, seed=0):
+    session = LabelingSession(draw_rows(y, seed), kinds=("pair",), random_state=seed)
+    oracle = LabelOracle(y, wrong=wrong, cant_tell=wrong, random_state=seed)
+    for _ in range(n):
+        question = session.next_question()
+        session.answer(question, oracle(question))
+    return session
+
+
+def draw_rows(y, seed):
+    return 2.5 * np.eye(4)[y] + np.random.default_rng(seed).normal(size=(len(y), 4))
+
+
+# ---- by hand
+
+
+def test_votes_are_added_up_both_ways_by_hand():
+    together, apart = votes_between([(7, 5, 1.0), (5, 7, 0.5), (5, 9, -1.0)], np.array([5, 7, 9]))
+    assert_array_equal(together, [[0, 1.5, 0], [1.5, 0, 0], [0, 0, 0]])
+    assert_array_equal(apart, [[0, 0, 1], [0, 0, 0], [1, 0, 0]])
+
+
+def test_the_first_row_begins_a_group_and_the_second_does_with_three_quarters():
+    walks, _ = draw_walks(0)
+    chances = link_chances(walks, np.array([3, 8, 11]))
+    assert_allclose(np.diag(chances), [1, THETA / (THETA + 1), THETA / (THETA + 2)])
+    assert_allclose(chances.sum(axis=1), 1)
+    assert_array_equal(np.triu(chances, 1), 0)
+
+
+def test_groups_are_numbered_by_their_first_rows():
+    assert_array_equal(number_by_first(np.array([7, 2, 7, 0])), [0, 1, 0, 2])
+
+
+def test_new_rows_join_the_group_that_they_link_to():
+    drawn = np.array([[0, 1], [0, 0]])
+    chances = np.array([[1, 0, 0], [0.5, 0.5, 0], [0, 1.0, 0]])
+    extended = extend(drawn, chances, np.random.default_rng(0))
+    assert_array_equal(extended, [[0, 1, 1], [0, 0, 0]])
+
+
+# ---- second routes
+
+
+@given(SEEDS)
+def test_shares_of_earlier_rows_are_those_of_a_regression(seed):
+    A = np.random.default_rng(seed).normal(size=(6, 6))
+    covariance = A @ A.T + np.eye(6)
+    shares = earlier_shares(covariance)
+    for i in range(1, 6):
+        weights = np.linalg.solve(covariance[:i, :i], covariance[:i, i])
+        kept = np.maximum(weights, LEAST_SHARE)
+        assert_allclose(shares[i, :i], kept / kept.sum(), atol=1e-9)
+
+
+@pytest.mark.parametrize("problem", range(3))
+def test_groups_are_drawn_as_often_as_enumeration_says(problem, monkeypatch):
+    error_rate = 0.2
+    monkeypatch.setattr(likely_groups, "PRIOR_ERRORS", error_rate)
+    monkeypatch.setattr(likely_groups, "PRIOR_REVIEWS", 1e12)  # the error rate stays as it is
+    chances, together, apart = draw_problem(problem)
+    exact = np.zeros((4, 4))
+    total = 0.0
+    for links in product(*(range(i + 1) for i in range(4))):
+        groups = np.arange(4)
+        for i, j in enumerate(links):
+            groups[i] = groups[j]
+        same = groups[:, None] == groups
+        n_wrong = np.where(same, apart, together).sum() / 2
+        chance = np.prod([chances[i, j] for i, j in enumerate(links)])
+        chance *= (error_rate / (1 - error_rate)) ** n_wrong
+        exact += chance * same
+        total += chance
+    uniforms = np.random.default_rng(problem).random((6000, 4))
+    drawn, errors = np.empty((6000, 4), dtype=np.int64), np.empty(6000)
+    log_chances = np.log(np.maximum(chances, 1e-300))
+    walk_links.py_func(log_chances, together, apart, uniforms, drawn, errors)
+    same = np.mean([groups[:, None] == groups for groups in drawn[N_WARMING:]], axis=0)
+    assert_allclose(same, exact / total, atol=0.05)
+    assert_allclose(errors, error_rate, atol=1e-9)
+
+
+def test_the_compiled_loop_draws_what_its_source_draws():
+    chances, together, apart = draw_problem(5, m=12)
+    uniforms = np.random.default_rng(0).random((30, 12))
+    found = []
+    for function in (walk_links, walk_links.py_func):
+        drawn, errors = np.empty((30, 12), dtype=np.int64), np.empty(30)
+        log_chances = np.log(np.maximum(chances, 1e-300))
+        function(log_chances, together, apart, uniforms, drawn, errors)
+        found.append((drawn, errors))
+    assert_array_equal(found[0][0], found[1][0])
+    assert_allclose(found[0][1], found[1][1])
+
+
+@given(SEEDS)
+def test_the_expected_index_with_certain_groups_is_the_adjusted_rand_index(seed):
+    rng = np.random.default_rng(seed)
+    groups, others = rng.integers(4, size=(2, 15))
+    same = (others[:, None] == others).astype(float)
+    assert expected_index(groups, same) == pytest.approx(adjusted_rand_score(others, groups))
+
+
+# ---- certificate
+
+
+@given(SEEDS)
+@settings(max_examples=30)
+def test_no_groups_drawn_and_no_merge_are_better_than_those_settled_on(seed):
+    drawn = np.random.default_rng(seed).integers(4, size=(8, 9))
+    same = np.mean([groups[:, None] == groups for groups in drawn], axis=0)
+    groups = settle_on(drawn)
+    best = expected_index(groups, same)
+    assert all(expected_index(one, same) <= best + 1e-12 for one in drawn)
+    if groups.max() > 1:
+        for a, b in combinations(range(groups.max() + 1), 2):
+            assert expected_index(np.where(groups == b, a, groups), same) <= best + 1e-12
+
+
+# ---- laws
+
+
+@given(SEEDS)
+@settings(max_examples=20)
+def test_names_of_groups_and_the_order_of_draws_do_not_matter(seed):
+    rng = np.random.default_rng(seed)
+    drawn = rng.integers(3, size=(6, 8))
+    renamed = np.array([rng.permutation(3)[groups] for groups in drawn])
+    same = np.mean([groups[:, None] == groups for groups in drawn], axis=0)
+    first, second = settle_on(drawn), settle_on(renamed[::-1])
+    assert expected_index(first, same) == pytest.approx(expected_index(second, same))
+
+
+def test_the_order_of_answers_does_not_matter():
+    walks, y = draw_walks(1)
+    rows = np.arange(0, 60, 4)
+    pairs = [(a, b, 1.0 if y[a] == y[b] else -1.0) for a, b in combinations(rows.tolist(), 2)]
+    forward = draw_groups(walks, pairs[::3], rows, seed=0)
+    backward = draw_groups(walks, pairs[::3][::-1], rows, seed=0)
+    assert_array_equal(forward.drawn, backward.drawn)
+    assert_array_equal(forward.groups, backward.groups)
+
+
+def test_right_answers_about_all_pairs_give_the_classes_and_few_errors():
+    walks, y = draw_walks(2)
+    rows = np.arange(0, 60, 4)
+    pairs = [(a, b, 1.0 if y[a] == y[b] else -1.0) for a, b in combinations(rows.tolist(), 2)]
+    likely = draw_groups(walks, pairs, rows, seed=0)
+    assert adjusted_rand_score(y[rows], likely.groups) == 1
+    assert likely.error_rate < 0.01
+
+
+def test_wrong_answers_are_outvoted_and_counted():
+    walks, y = draw_walks(2)
+    rows, rng = np.arange(0, 60, 4), np.random.default_rng(1)
+    pairs = [
+        (a, b, 1.0 if (y[a] == y[b]) != (rng.random() < 0.15) else -1.0)
+        for a, b in combinations(rows.tolist(), 2)
+    ]
+    n_wrong = sum((y[a] == y[b]) != (weight > 0) for a, b, weight in pairs)
+    likely = draw_groups(walks, pairs, rows, seed=0)
+    assert adjusted_rand_score(y[rows], likely.groups) == 1
+    assert likely.error_rate == pytest.approx(n_wrong / len(pairs), abs=0.03)
+
+
+# ---- contract: a session of people who err
+
+
+def test_people_who_never_err_are_believed_to_the_letter():
+    session = draw_person(np.repeat([0, 1, 2, 3], 20), 30, wrong=0.0)
+    assert session.knowledge.likely is None
+
+
+def test_a_replayed_session_of_people_who_err_has_the_same_groups_and_question():
+    session = draw_person(np.repeat([0, 1, 2, 3], 20), 40, wrong=0.15)
+    assert session.knowledge.likely is not None
+    twin = session.twin()
+    assert_array_equal(twin.labels, session.labels)
+    assert_array_equal(twin.knowledge.likely.drawn, session.knowledge.likely.drawn)
+    assert twin.propose() == session.propose()
+    assert twin.progress == session.progress
+
+
+def test_people_who_err_get_most_rows_into_the_right_groups():
+    y = np.repeat([0, 1, 2, 3], 20)
+    sessions = [draw_person(y, 80, wrong=0.1, seed=seed) for seed in range(2)]
+    scores = [adjusted_rand_score(y, session.labels) for session in sessions]
+    rates = [s.knowledge.likely.error_rate for s in sessions if s.knowledge.likely is not None]
+    assert np.mean(scores) > 0.6
+    assert rates
+    assert 0.04 <= np.mean(rates) <= 0.2
