@@ -16,13 +16,13 @@ linear    the five known rows for learner=RCA(): to the nearest center after a l
 CPU and wall seconds of the whole fit, of the same fit on its 10,000 first rows (learning, which
 does not grow) and the difference by row; peak memory of the process; ARI, and the share of the rows
 of the small clouds that are in the cluster where most of their cloud is. The slope is that of log
-CPU seconds beyond learning over log rows. With --device, how many bytes of rows a second went to
-the device, beside what a copy alone reaches in the same process. With --killed, each fit has a
-checkpoint=, is killed when half of its labels are in it, and is begun again: CPU seconds are those
-of both, and labels must be those of the fit that was not killed. With --beside, up to --beside-rows
-the same calls are made of an older likewise, from its checkout. --results keeps a line per run, and
-what stands there is not run again; with --kept nothing else is in the table. 100,000,000 rows take
-12.8 GB in FOLDER.
+CPU seconds beyond learning over log rows, where all sizes were run. With --device, how many bytes
+of rows a second went to the device, beside what a copy alone reaches in the same process. With
+--killed, each fit has a checkpoint=, is killed when half of its labels are in it, and is begun
+again: CPU seconds are those of both, and labels must be those of the fit that was not killed. With
+--beside, up to --beside-rows the same calls are made of an older likewise, from its checkout.
+--results keeps a line per run, and what stands there is not run again; with --kept nothing else is
+in the table. 100,000,000 rows take 12.8 GB in FOLDER.
 """
 
 import argparse
@@ -155,7 +155,7 @@ def table(options, folder):
             *(["yes" if run["as_whole"] else "NO"] if options.killed else []),
         )
     for names, sizes in spent.items():
-        if len(sizes) > 1:
+        if len(sizes) == len(options.rows) > 1:
             slope = np.polyfit(*np.log(np.array(sizes, dtype=float)).T, 1)[0]
             yield (
                 *names,
