@@ -490,3 +490,9 @@ def test_y_is_a_coordinate_beside_x_and_a_class_otherwise():
     for other, kind in (("x", "number"), ("X", "number"), ("age", "left out")):
         frame = {other: np.random.RandomState(0).randn(24), "y": y}
         assert TableFeatures().fit(frame).columns_[1].kind == kind
+
+
+def test_rows_without_any_value_are_counted_and_the_first_is_named():
+    frame = {"age": [31.0, None, 44.0, None, 20.0], "plan": ["a", "", "b", None, "a"]}
+    with pytest.warns(UserWarning, match=r"^2 of 5 rows have no value .* first at .*row 1\."):
+        TableFeatures().fit(frame)

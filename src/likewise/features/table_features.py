@@ -6,6 +6,7 @@ where each block has total variance 1, and 4 if it is free text (column_encoders
 holds, and which are left out, is decided by its name and its cells (column_kinds.py).
 """
 
+import warnings
 from collections.abc import Collection
 from functools import partial
 
@@ -15,7 +16,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise.constraints import refuse_answers_as_y
 from likewise.features.column_encoders import encode_column, fit_column, readable_block
-from likewise.features.column_kinds import TableColumn, choose_kind, count_missing, use_as
+from likewise.features.column_kinds import (
+    TableColumn,
+    choose_kind,
+    count_missing,
+    is_known,
+    use_as,
+)
 from likewise.features.table_input import cell_table, is_frame
 from likewise.files.cell_table import CellTable, take_rows
 from likewise.files.column_types import (
@@ -136,7 +143,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         typed_columns = dict(
             zip(used, collect_problems(partial(self._typed, name, table) for name in used))
         )
-        columns, encoded = [], []
+        columns, encoded, is_blank = [], [], np.ones(table.n_rows, dtype=bool)
         for name, cells in table.columns.items():
             if name in unwanted:
                 columns.append(TableColumn(name, "left out", "as asked", 0, 0))
@@ -148,6 +155,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):
                 values = as_words(cells) if kind in CELL_KINDS else typed.values
                 typed = typed._replace(values=values)
                 encoded.append(fit_column(name, kind, values, self.text_features, typed.notation))
+                is_blank &= ~is_known(values)
                 why, n_features = use_as(kind, values, typed.notation), len(encoded[-1].parts)
             missing = 0 if typed.kind == "other" else count_missing(typed.values)
             columns.append(TableColumn(name, kind, why, missing, n_features))
@@ -158,6 +166,15 @@ class TableFeatures(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"No column is left to cluster by: {left_out}. "
                 "Name those to use in features= (--features)."
+            )
+        if is_blank.any() and len(encoded) > 1:  # of one column a gap may be a value
+            where = table.place(encoded[0].name)(int(np.flatnonzero(is_blank)[0]))
+            warnings.warn(
+                f"{np.count_nonzero(is_blank)} of {table.n_rows} rows have no value in any column "
+                f"that is used, the first at {where}. They are put together: drop them if they "
+                "say nothing.",
+                UserWarning,
+                stacklevel=2,
             )
         self.columns_, self.encoded_ = tuple(columns), tuple(encoded)
         return self
