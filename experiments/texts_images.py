@@ -218,7 +218,12 @@ def cells_of(sets: tuple[str, ...]) -> list[dict]:
 def conclude(records: list[Record]) -> list[str]:
     """In how many cells we are ahead of all others, or within one standard error."""
     found = summarize(records, ("data", "clicks", "method"), "ARI")
-    cells = sorted({(data, clicks) for data, clicks, _ in found})
+    cells = sorted(
+        {cell[:2] for cell in found if cell[2] == OURS}
+        & {cell[:2] for cell in found if cell[2] != OURS}
+    )
+    if not cells:  # only ours, or only the others, were run
+        return []
     behind = []
     for data, clicks in cells:
         ours = found[data, clicks, OURS]

@@ -46,3 +46,11 @@ def test_a_cell_counts_as_behind_beyond_one_standard_error():
     assert features.conclude(made) == [
         "GuidedClustering is ahead of both or within one standard error in 1 of 2 cells."
     ]
+
+
+def test_nothing_is_concluded_from_one_side_alone():
+    one = {"data": "a", "clicks": "0", "ARI": "0.5"}
+    for method in ("guided", "skrub k-means"):
+        assert features.conclude([{**one, "method": method}]) == []
+    both = [{**one, "method": method} for method in ("guided", "skrub k-means")]
+    assert "in 1 of 1 cells" in features.conclude(both)[0]  # without one-hot

@@ -37,3 +37,8 @@ def test_images_are_written_and_read_back(tmp_path):
     rows = np.random.RandomState(0).randint(0, 256, (3, 784)).astype(float)
     texts_images.write_images(rows, tmp_path)
     assert_array_equal(np.asarray(Image.open(tmp_path / "00002.png")).ravel(), rows[2])
+
+
+@pytest.mark.parametrize("method", ["guided", "k-means"])
+def test_nothing_is_concluded_from_one_side_alone(method):
+    assert texts_images.conclude([record("a", 0, method, 0.5)]) == []
