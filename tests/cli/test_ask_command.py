@@ -83,7 +83,7 @@ def test_after_some_answers_it_says_how_many_rows_are_placed_rightly(folder, mon
 
 def test_other_keys_are_ignored(folder, monkeypatch, capsys):
     _, said = run(monkeypatch, capsys, "zz9\nn", "plain.csv")
-    assert "1 answers are saved" in said
+    assert "1 answer is saved" in said
 
 
 def test_it_stops_after_so_many_answers(folder, monkeypatch, capsys):

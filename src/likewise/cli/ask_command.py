@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import click
 
 from likewise.cli.data_rows import ColumnChoice, DataRows, print_columns, read_data
-from likewise.cli.messages import print_message
+from likewise.cli.messages import answers_saved, print_message
 from likewise.cli.options import (
     READABLE,
     WRITABLE,
@@ -110,7 +110,7 @@ def ask(
             session.constraints.write(output)
             session.close()
             n_answers = session.progress.n_questions
-            print_message(f"{n_answers} answers are saved in {log}, and written to {output}")
+            print_message(f"{answers_saved(n_answers)} in {log}, and written to {output}")
             print_message(f"next: likewise cluster {data} -c {output}")
 
 

@@ -52,7 +52,17 @@ def print_json(document: dict) -> None:
 def print_size(shape: tuple[int, ...], constraints, note: str = "") -> None:
     """What was read, in one line."""
     counts = ((shape[0], "row"), (shape[1], "feature"), (constraints.n_answers, "answer"))
-    print_message(", ".join(f"{n} {what}{'s' * (n != 1)}" for n, what in counts) + note)
+    print_message(", ".join(count_of(n, what) for n, what in counts) + note)
+
+
+def count_of(n: int, what: str) -> str:
+    """1 answer, 2 answers."""
+    return f"{n} {what}{'s' * (n != 1)}"
+
+
+def answers_saved(n: int) -> str:
+    """The beginning of a sentence on where answers are."""
+    return f"{count_of(n, 'answer')} {'is' if n == 1 else 'are'} saved"
 
 
 def print_files(**written: str | None) -> None:

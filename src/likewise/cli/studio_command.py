@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from likewise.cli.data_rows import ColumnChoice, print_columns
-from likewise.cli.messages import print_message
+from likewise.cli.messages import answers_saved, print_message
 from likewise.cli.options import (
     READABLE,
     WRITABLE,
@@ -240,4 +240,4 @@ def run_studio(
                 opens_browser=opens_browser,
                 say=print_message,
             )
-        print_message(f"{room.desk.n_answers} answers are saved in {log}; clusters in {folder}/")
+        print_message(f"{answers_saved(room.desk.n_answers)} in {log}; clusters in {folder}/")
