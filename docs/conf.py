@@ -6,7 +6,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import likewise
-from docs.tools import bibliography, commands, history, problems, tables
+from docs.tools import bibliography, commands, history, origins, problems, tables
 
 project = "likewise"
 author = "The likewise developers"
@@ -59,7 +59,7 @@ sphinx_gallery_conf = {
 
 def setup(app):
     app.connect("source-read", bibliography.fill_in)
-    for tool in (tables, history, commands):
+    for tool in (tables, history, commands, origins):
         app.connect("source-read", tool.fill_in)
     # before numpydoc, which turns the section into something else
     app.connect("autodoc-process-docstring", bibliography.link_references, priority=400)

@@ -1,7 +1,7 @@
-"""When and on what machine the tables of docs/benchmarks.md were made: python -m docs.tools.origins
+"""When and on what machine the tables of docs/benchmarks.md were made, as the page is built.
 
-Writes a list into the page, between two comments: for each file of docs/tables/benchmarks the
-commit that last wrote it, which its runs came before, and the machine that the file names.
+For each file of docs/tables/benchmarks the commit that last wrote it, which its runs came before,
+and the machine that the file names.
 """
 
 import re
@@ -9,11 +9,8 @@ import subprocess
 
 from docs.tools.tables import ROOT, read_table
 
-PAGE = ROOT / "docs" / "benchmarks.md"
+MARK = "<!-- origins -->"
 FOLDER = ROOT / "docs" / "tables" / "benchmarks"
-PART = re.compile(r"<!-- origins: written by .*?<!-- end of origins -->", re.DOTALL)
-BEGIN = "<!-- origins: written by python -m docs.tools.origins -->"
-END = "<!-- end of origins -->"
 MACHINE = re.compile(r"^(AMD|Intel|Apple|Arm)")
 
 
@@ -28,20 +25,21 @@ def machine_of(name: str) -> str:
 
 
 def written_by(name: str) -> str:
-    """The commit that last wrote a table, and its day."""
+    """The commit that last wrote a table, and its day; nothing is known outside a repository."""
     path = str((FOLDER / f"{name}.csv").relative_to(ROOT))
     command = ["git", "log", "-1", "--format=%h, %cs", "--", path]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "commit not known"
+    return done.stdout.strip() or "not committed"
 
 
 def listed() -> str:
-    lines = [f"- {name}: {written_by(name).strip()}; {machine_of(name)}" for name in names()]
-    return "\n".join([BEGIN, "", *lines, "", END])
+    return "\n".join(f"- {name}: {written_by(name)}; {machine_of(name)}" for name in names())
 
 
-def main() -> None:
-    PAGE.write_text(PART.sub(lambda _: listed(), PAGE.read_text()))
-
-
-if __name__ == "__main__":
-    main()
+def fill_in(app, docname: str, source: list[str]) -> None:
+    """For Sphinx: the list, where a page asks for it."""
+    if MARK in source[0]:
+        source[0] = source[0].replace(MARK, listed())
