@@ -1,6 +1,7 @@
 """The report in a real browser: Chromium, headless, through Playwright."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from likewise.report import write_report
 from tests.browsing import BROWSER, CONTRASTS, NO_BROWSER, chromium
 from tests.report.made import made_model
 
-pytest.importorskip("playwright.sync_api", reason="the browser tests need playwright")
+playwright = pytest.importorskip("playwright.sync_api", reason="the browser tests need playwright")
+expect = playwright.expect  # waits: a busy machine draws late
 pytestmark = pytest.mark.skipif(not BROWSER, reason=NO_BROWSER)
 
 HARMFUL = "\"'><img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>"
@@ -152,19 +154,23 @@ def test_the_map_is_moved_zoomed_and_read_from_the_keyboard(visit):
     page.wait_for_function(f"first => {DRAWN} === first", arg=first)
 
 
+def begins(text):
+    return re.compile(r"^\s*" + re.escape(text))
+
+
 def test_a_dot_tells_its_row_when_pointed_at_and_when_clicked(visit):
     page = visit("pictures")
     page.wait_for_function("document.getElementById('map-canvas').width !== 300")  # it is drawn
     page.get_by_role("searchbox").fill("</script> 37")
     page.keyboard.press("Enter")  # puts the row in the middle
-    assert page.locator("#row-panel").inner_text().startswith(HARMFUL + " 37")
+    expect(page.locator("#row-panel")).to_have_text(begins(HARMFUL + " 37"))
     page.locator("#map-canvas").hover()  # its middle, once the page has stopped to scroll
-    assert page.locator("#map-tip").inner_text().startswith(HARMFUL)
-    assert page.locator("#map-tip canvas").count() == 1  # its image
+    expect(page.locator("#map-tip")).to_have_text(begins(HARMFUL))
+    expect(page.locator("#map-tip canvas")).to_have_count(1)  # its image
     page.locator("#map-canvas").press("Escape")
-    assert "membership" not in page.locator("#row-panel").inner_text()
+    expect(page.locator("#row-panel")).not_to_contain_text("membership")
     page.locator("#map-canvas").click()
-    assert "; next: " in page.locator("#row-panel").inner_text()
+    expect(page.locator("#row-panel")).to_contain_text("; next: ")
 
 
 def test_search_lists_rows_by_name_and_by_text_and_says_when_there_is_none(visit):
