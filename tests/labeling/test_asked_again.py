@@ -77,6 +77,25 @@ def test_a_new_group_that_others_have_joined_takes_two_looks():
     assert C[0] == founder.row
 
 
+def test_a_founder_put_into_the_group_that_it_began_agrees_with_itself():
+    events = [*two_groups(), say("d", 4, (A, B), "new"), say("e", 5, (A, B, (4,)), 2)]
+    looks, groups = groups_of([*events, say("f", 4, (A, B, (5,)), 2)])
+    assert (looks.n_again, looks.n_changed) == (1, 0)
+    assert len(looks.events) == len(events) + 1
+    assert looks.joined == []
+    assert groups[4] == groups[5]
+    founder = next(founder for founder in looks.founders if founder.row == 4)
+    assert founder == (4, 3, 2, ())
+    assert looks.settled == {4}
+
+
+def test_a_founder_may_be_put_beside_a_row_of_no_group():
+    events = [*two_groups(), say("d", 4, (A, B), "new"), say("e", 5, (A, B, (4,)), 2)]
+    looks, _ = groups_of([*events, say("f", 4, (A, B, (9,)), 2)])
+    assert (looks.n_again, looks.n_changed) == (1, 1)
+    assert next(founder for founder in looks.founders if founder.row == 4).elsewhere == (9,)
+
+
 def test_rows_looked_at_once_are_as_they_were_said():
     events = two_groups()
     looks, groups = groups_of(events)

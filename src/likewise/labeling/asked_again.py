@@ -103,17 +103,20 @@ def settle_looks(events: Sequence[Event], n_samples: int) -> Looks:
     n_again = n_changed = 0
     n_before = {event.id: i for i, event in enumerate(events)}
     for row, of_row in looks.items():
+        has_joined = bool(groups[row] >= 0 and sizes[groups[row]] > 1)
         said = [name_choice(event, groups) for event in of_row]
+        if has_joined and NEW in said:  # the group that it began, shown by rows that joined it
+            own = int(groups[row])
+            said = [NEW if name == own else name for name in said]
         n_again += len(said) - 1
         n_changed += sum(name not in said[:i] for i, name in enumerate(said) if i)
         if len(said) > 2 or len(set(said)) < len(said):
             settled.add(row)
-        elsewhere = [chosen_row(event) for event in of_row if event.choice != NEW]
+        elsewhere = [chosen_row(event) for event, name in zip(of_row, said) if name != NEW]
         if len(elsewhere) < len(of_row):
             first = next(event for event in of_row if event.choice == NEW)
             n_new = len(of_row) - len(elsewhere)
             founders.append(Founder(row, n_before[first.id], n_new, tuple(elsewhere)))
-        has_joined = bool(groups[row] >= 0 and sizes[groups[row]] > 1)
         winner = vote(said, prefers_new=has_joined)
         outvoted |= {event.id for event, name in zip(of_row, said) if name != winner}
         if winner is None and not has_joined:
