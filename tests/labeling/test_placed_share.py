@@ -11,7 +11,14 @@ from sklearn.datasets import make_blobs
 from likewise import Constraints
 from likewise.cluster.membership_spread import EVENNESS
 from likewise.kernels import normalized_adjacency, self_tuning_graph
-from likewise.labeling import LabelingSession, LabelOracle, Walks, learn_quickly, settle_groups
+from likewise.labeling import (
+    LabelingSession,
+    LabelOracle,
+    Question,
+    Walks,
+    learn_quickly,
+    settle_groups,
+)
 from likewise.labeling.distance_field import DistanceField
 from likewise.labeling.knowledge import DISTANCE_WEIGHT, NOISE
 from likewise.labeling.placed_share import (
@@ -151,6 +158,21 @@ def test_permuted_answers_are_seen_to_place_few_rows():
     known = np.flatnonzero(labels >= 0)
     labels[known] = np.random.default_rng(0).permutation(labels[known])
     assert estimate_placed(*know(X, labels)).mean < 0.5
+
+
+def test_where_people_err_knowing_all_rows_is_not_being_sure():
+    X, y = make_blobs(10, 2, centers=2, cluster_std=3.0, random_state=0)
+    session = LabelingSession(X, kinds=("pair",), random_state=0)
+    oracle = LabelOracle(y, wrong=0.25, random_state=0)
+    for a in range(10):
+        for b in range(a + 1, min(a + 4, 10)):
+            question = Question("pair", (b, a))
+            session.answer(question, oracle(question))
+    assert session.knowledge.likely is not None
+    assert len(session.knowledge.known_rows) == len(X)
+    placed = session.progress.placed
+    assert placed.low < 1
+    assert placed.low <= placed.mean <= placed.high
 
 
 def test_the_interval_holds_the_share_for_pairs_of_people_who_err():

@@ -12,6 +12,9 @@ how far memberships can be trusted, and rows drawn at random say it for rows tha
 A row that is alone in its group is not judged: before it was known the others could not name its
 group, and now they can. Rows near each other are right or wrong together: a known row counts as
 EVIDENCE of an independent one.
+
+Where people err and groups are the likeliest of many (likely_groups.py), some of those drawn are
+taken for the truth in turn: a hit is in the group matched to that of its largest membership.
 """
 
 from typing import NamedTuple
@@ -21,6 +24,7 @@ from scipy.optimize import linear_sum_assignment
 
 from likewise.guided import sharpen
 from likewise.labeling.knowledge import Knowledge
+from likewise.labeling.likely_groups import LikelyGroups
 from likewise.labeling.settled_groups import SHARPNESS, Settled, leave_one_out
 
 LEVEL = 0.9  # of the interval
@@ -58,7 +62,11 @@ def estimate_placed(knowledge: Knowledge, settled: Settled, error_rate: float = 
         is_other &= knowledge.is_uniform
     others = sharpen(settled.memberships[is_other], SHARPNESS).max(axis=1)
     if not len(others):
-        return PlacedShare(1 - error_rate, 1 - error_rate, 1 - error_rate)
+        if knowledge.likely is None:
+            return PlacedShare(1 - error_rate, 1 - error_rate, 1 - error_rate)
+        drawn = groups_drawn(knowledge.likely, settled)
+        agreed = np.array([np.mean(match_groups(own, truth)[own] == truth) for truth in drawn])
+        return summarize_shares(agreed, np.full(len(agreed), 1 / len(agreed)))
     is_judged = np.bincount(own)[own] > 1
     x = log_odds(without_self.max(axis=1))[is_judged]
     x_others = log_odds(np.quantile(others, np.linspace(0, 1, min(len(others), MOST_POINTS))))
@@ -67,8 +75,7 @@ def estimate_placed(knowledge: Knowledge, settled: Settled, error_rate: float = 
     truths = [own]
     if knowledge.likely is not None:
         error_rate = 0.0  # draws differ where answers are wrong
-        order = np.argsort(knowledge.likely.rows)
-        drawn = knowledge.likely.drawn[:, order]
+        drawn = groups_drawn(knowledge.likely, settled)
         truths = list(drawn[:: max(len(drawn) // MOST_DRAWS, 1)])
     found = []
     for truth in truths:
@@ -85,6 +92,12 @@ def estimate_placed(knowledge: Knowledge, settled: Settled, error_rate: float = 
         found.append((share_known * right + (1 - share_known) * shares, chances / len(truths)))
     all_shares, all_chances = (np.concatenate(parts) for parts in zip(*found))
     return add_chance(summarize_shares(all_shares, all_chances), len(others))
+
+
+def groups_drawn(likely: LikelyGroups, settled: Settled) -> np.ndarray:
+    """(s, m) likely groups of the rows that count as known, ascending."""
+    order = np.argsort(likely.rows)
+    return likely.drawn[:, order[settled.groups[likely.rows[order]] >= 0]]
 
 
 def match_groups(labels: np.ndarray, groups: np.ndarray) -> np.ndarray:
