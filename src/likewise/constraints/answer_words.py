@@ -28,6 +28,7 @@ EXCLUSIVE = "exclusive"  # a rule and no answer: exclusive_groups.py
 EXCLUSIVE_WORDS = (EXCLUSIVE, "at_most_one", "one_per_cluster")
 LABEL_COLUMNS = ("label", "class", "group", "category", "target", "cluster")
 ALIKE = 0.75  # names of columns: "Right" is no weight
+MOST_NAMED = 20  # columns in an error
 ROW_COLUMNS = ("id", "row", "a", "index", "name")
 
 
@@ -74,7 +75,8 @@ def extra_columns(columns: dict[str, list], place: str) -> list[str]:
     extra = [str(name) for name in columns if name not in COLUMNS]
     missing = [name for name in COLUMNS[:3] if name not in columns]
     if missing:
-        found = ", ".join(map(str, columns)) or "none"
+        found = ", ".join(f"{name!s:.40}" for name in list(columns)[:MOST_NAMED]) or "none"
+        found += f" and {len(columns) - MOST_NAMED} more" if len(columns) > MOST_NAMED else ""
         raise ValueError(
             f"{place} lacks {', '.join(missing)}: its columns are {found}. An answer has "
             f"{', '.join(COLUMNS)}; a label has id and label.{_what_is_meant(list(columns))}"
