@@ -27,7 +27,7 @@ from likewise.cli import main as run_likewise
 from likewise.cli.options import CLUSTERERS, GUIDED
 from likewise.constraints import Constraints
 from likewise.constraints.table import COLUMNS, KINDS
-from likewise.files.table_file import MOST_LISTED
+from likewise.files.problem_list import MOST_LISTED
 
 PROCESS_EVERY = 500  # a process takes seconds to start
 CELLS = (

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from likewise.files import table_file
+from likewise.files import text_source
+from likewise.files.problem_list import MOST_LISTED
 from likewise.files.row_file import read_named_table, read_table
-from likewise.files.table_file import MOST_LISTED
 
 ROWS = [("a", "1.5", "red"), ("b", "", "blue, dark"), ("c", "3", 'say "hi"')]
 FRAME = pd.DataFrame(ROWS, columns=["id", "x", "color"])
@@ -44,7 +44,7 @@ def test_what_excel_writes_is_read(tmp_path):
 
 
 def test_a_gzipped_file_that_unpacks_to_far_more_than_a_table_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(table_file, "UNPACKED_ANYWAY", 100_000)
+    monkeypatch.setattr(text_source, "UNPACKED_ANYWAY", 100_000)
     path = tmp_path / "d.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 20_000))  # 80 kB of a file of 200 bytes
     assert len(read_table(path).columns["a"]) == 20_000

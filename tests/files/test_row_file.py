@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from likewise.files.row_file import check_ids_differ, read_named_table, read_rows, write_clusters
+from likewise.files.cluster_file import write_clusters
+from likewise.files.row_file import check_ids_differ, read_named_table, read_rows
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "uint64"])

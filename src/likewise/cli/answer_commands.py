@@ -72,7 +72,7 @@ def check(
     doubtful, and which metric fits them best.
     """
     output = results_path(output, as_json)
-    from likewise.files.row_file import check_ending, write_records
+    from likewise.files.cluster_file import check_ending, write_records
     from likewise.guided import check_answers
 
     if output is not None:
@@ -177,7 +177,7 @@ def select(
     Stops early when no further answer improves the agreement of the clusters with the pool.
     """
     output = results_path(output, as_json)
-    from likewise.files.row_file import check_ending, write_records
+    from likewise.files.cluster_file import check_ending, write_records
     from likewise.guided import fit_preparation
     from likewise.selection import select_constraints
 

@@ -50,7 +50,7 @@ def apply(
     check_model_first(model, data)
     output = check_output(output, data, as_json)
     check_files({"MODEL": model, "DATA": data}, {"-o": output})
-    from likewise.files.row_file import write_clusters
+    from likewise.files.cluster_file import write_clusters
     from likewise.model_file import load_model
 
     fitted = load_model(model)

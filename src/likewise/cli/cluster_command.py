@@ -162,7 +162,7 @@ def cluster(
         chosen = {"id_column": id_column, "features": features}
         _cluster_on_dask(unfitted, data, answers, output, model, scheduler, chosen, names)
         return
-    from likewise.files.row_file import write_clusters
+    from likewise.files.cluster_file import write_clusters
     from likewise.model_file import save_model
     from likewise.report import write_report
 
@@ -277,7 +277,7 @@ def _cluster_on_dask(
     from joblib import parallel_config
 
     from likewise.constraints import Constraints
-    from likewise.files.row_file import write_clusters
+    from likewise.files.cluster_file import write_clusters
     from likewise.model_file import save_model
     from likewise.scale import connect, open_rows
 

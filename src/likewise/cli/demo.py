@@ -13,7 +13,7 @@ from likewise.constraints import Constraints
 from likewise.datasets import load_digits
 from likewise.evaluation import free_row_score, satisfaction_score
 from likewise.files.atomic_file import replacing, replacing_together
-from likewise.files.row_file import write_clusters
+from likewise.files.cluster_file import write_clusters
 from likewise.guided import GuidedClustering
 from likewise.model_file import save_model
 from likewise.numerics.label_matching import match_labels

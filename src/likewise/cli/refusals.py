@@ -27,7 +27,7 @@ def check_model_first(model: str, data: str) -> None:
 
 def check_output(output: str | None, data: str, as_json: bool = False) -> str:
     """Where the clusters go; a file that cannot be written is refused before the work."""
-    from likewise.files.row_file import check_output_path
+    from likewise.files.cluster_file import check_output_path
 
     if as_json and output == "-":
         raise ValueError("--json prints to stdout, so the clusters need a file: choose it with -o.")

@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from likewise.constraints import (
+    answer_cells,
     answer_words,
     exclusive_groups,
     io,
@@ -429,7 +430,7 @@ class Constraints(AnswerArrays):
         n_samples = table_checks.check_n_samples(n_samples, ids)
         columns = answer_words.standard_columns(columns)
         if names := answer_words.label_columns(columns):
-            y = table_checks.read_labels(columns, names, n_samples, ids, place)
+            y = answer_cells.read_labels(columns, names, n_samples, ids, place)
             return cls._of(n_samples, cls.from_partial_labels(y)._table, ids)
         extra = answer_words.extra_columns(columns, source)
         if extra:
@@ -440,7 +441,7 @@ class Constraints(AnswerArrays):
                 stacklevel=3,
             )
         columns, place, groups = exclusive_groups.take_lines(columns, n_samples, ids, place)
-        table = table_checks.from_columns(columns, n_samples, ids, place)
+        table = answer_cells.from_columns(columns, n_samples, ids, place)
         return cls._of(n_samples, table, ids, groups)
 
 

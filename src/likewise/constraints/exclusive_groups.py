@@ -18,7 +18,8 @@ import numpy as np
 from likewise.constraints.answer_words import EXCLUSIVE, is_exclusive
 from likewise.constraints.table import COLUMNS, places_of
 from likewise.constraints.table_checks import row_number, rows_by_id
-from likewise.files.table_file import as_sentence, is_missing
+from likewise.files.cell_values import is_missing
+from likewise.files.problem_list import as_sentence
 
 Groups = tuple[np.ndarray, ...]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from likewise.constraints.table import COLUMNS
-from likewise.files import table_file
+from likewise.files import arrow_file, table_file
 from likewise.files.atomic_file import replacing
 from likewise.files.json_rows import read_json_rows
 from likewise.files.table_file import Columns
@@ -114,12 +114,12 @@ def read_json(path: Path) -> tuple[Columns, Place]:
 
 
 def read_parquet(path: Path) -> tuple[Columns, Place]:
-    columns = table_file.read_parquet(path, lambda column: column.to_pylist())
+    columns = arrow_file.read_parquet(path, lambda column: column.to_pylist())
     return columns, lambda i: f"{path.name}, row {i + 1}"
 
 
 def write_parquet(columns: Columns, path: Path) -> None:
-    pyarrow, parquet = table_file.import_pyarrow()
+    pyarrow, parquet = arrow_file.import_pyarrow()
     by_id = any(isinstance(cell, str) for cell in columns["a"])
     point = pyarrow.string() if by_id else pyarrow.int64()
     text = pyarrow.string()

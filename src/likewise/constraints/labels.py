@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from likewise.files.table_file import is_missing
+from likewise.files.cell_values import is_missing
 
 UNLABELLED = -1
 

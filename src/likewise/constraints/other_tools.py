@@ -16,7 +16,8 @@ import numpy as np
 
 from likewise.constraints import io
 from likewise.constraints.constraints import Constraints
-from likewise.files.table_file import as_sentence, id_text, is_missing
+from likewise.files.cell_values import id_text, is_missing
+from likewise.files.problem_list import as_sentence
 
 SPLINK_COLUMNS = ("unique_id_l", "unique_id_r", "clerical_match_score")
 

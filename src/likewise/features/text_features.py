@@ -21,7 +21,7 @@ from likewise.features.text_terms import (
     inverse_frequency,
     weigh_terms,
 )
-from likewise.files.table_file import is_missing
+from likewise.files.cell_values import is_missing
 from likewise.progress import track
 
 ENCODERS = ("tfidf", "sentences")

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from likewise.files.cell_table import Place, as_cells
+from likewise.files.cell_values import decoded, id_text, is_missing, parse_number
 from likewise.files.date_cells import (
     DAY,
     are_days,
@@ -28,7 +29,7 @@ from likewise.files.date_cells import (
     read_dates,
 )
 from likewise.files.number_cells import describe_units, read_numbers
-from likewise.files.table_file import decoded, id_text, is_missing, listed, parse_number
+from likewise.files.problem_list import listed
 from likewise.numerics.rows import LARGEST
 
 # Words for "no value", as pandas takes them, and what people type and spreadsheets write.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from likewise.files.cell_table import Place
-from likewise.files.table_file import decoded
+from likewise.files.cell_values import decoded
 
 # Beside ISO 8601. The first format that fits the whole column is taken: month first where both do.
 DATE_FORMATS = (

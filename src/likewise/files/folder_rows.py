@@ -5,12 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from likewise.files.table_file import (
-    OLD_ENCODING,
-    encoding_of,
-    warn_old_encoding,
-    without_control,
-)
+from likewise.files.table_file import warn_old_encoding
+from likewise.files.text_source import OLD_ENCODING, encoding_of, without_control
 
 IMAGE_ENDINGS = (
     *(".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff"),

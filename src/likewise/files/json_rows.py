@@ -4,13 +4,8 @@
 """
 
 from likewise.files import strict_json
-from likewise.files.table_file import (
-    Source,
-    file_name,
-    open_text,
-    read_json_lines,
-    refuse_others,
-)
+from likewise.files.table_file import read_json_lines
+from likewise.files.text_source import Source, file_name, open_text, refuse_others
 
 Record = dict[str, object]
 

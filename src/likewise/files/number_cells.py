@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from likewise.files.table_file import decoded, parse_number
+from likewise.files.cell_values import decoded, parse_number
 
 SIGNS = (
     "%",

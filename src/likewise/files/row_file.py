@@ -1,28 +1,25 @@
-"""A user's own rows from a file, and cluster labels back to one.
+"""A user's own rows from a file.
 
 Rows come from CSV (with any delimiter), JSON Lines, Parquet, Feather, NPY and stdin, gzipped or
 not. A table of mixed columns is a `CellTable`; where numbers are needed, all cells that are none
-are listed with their places. Files are written completely or not at all.
+are listed with their places. What is written is in cluster_file.py.
 """
 
-import json
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, TextIO
+from typing import NamedTuple
 
 import numpy as np
-from numpy.lib import format as npy_format
 from sklearn.utils import gen_batches
 
-from likewise.files import table_file
-from likewise.files.atomic_file import could_not_write, replacing
+from likewise.files.arrow_file import FEATHER, arrow_cells, read_parquet
 from likewise.files.cell_table import CellTable, Place, as_cells, without_columns
+from likewise.files.cell_values import id_text, parse_number
 from likewise.files.column_types import (
     CellProblems,
     as_kind,
@@ -32,6 +29,9 @@ from likewise.files.column_types import (
 )
 from likewise.files.json_rows import read_json_rows
 from likewise.files.near_names import did_you_mean
+from likewise.files.problem_list import listed
+from likewise.files.table_file import TextTable, read_text_table
+from likewise.files.text_source import file_name
 from likewise.numerics.rows import LARGEST
 
 STDIN = "-"  # in the place of a path
@@ -42,11 +42,9 @@ INSTEAD = {
     ".zip": "Unzip it.",
     ".txt": "Rename a table to .csv; texts go into a folder, one file each.",
 }
-TABLE_ENDINGS = (*TEXT_ENDINGS, ".parquet", *table_file.FEATHER)
+TABLE_ENDINGS = (*TEXT_ENDINGS, ".parquet", *FEATHER)
 TOTALS = ("total", "totals", "sum", "grand total", "average", "mean", "summe", "gesamt")
-ENDINGS = (".csv", ".parquet", ".npy")  # of clusters that are written
 CELLS_AT_ONCE = 1_000_000  # of a memory map
-CLUSTER, CLUSTER_NAME = "cluster", "cluster name"  # columns that are written
 ID_COLUMN = "id"  # the row IDs, unless another column is given
 WAY_OUT = "Fill them, drop the rows, or name the columns to use with --features."
 
@@ -80,9 +78,9 @@ def read_table(path: str | os.PathLike) -> CellTable:
         ending = _ending_by_content(content[:64])
     else:
         source, ending = Path(path), ending_of(path)
-    name = table_file.file_name(source)
-    if ending in (".parquet", *table_file.FEATHER):
-        columns = table_file.read_parquet(source, table_file.arrow_cells)
+    name = file_name(source)
+    if ending in (".parquet", *FEATHER):
+        columns = read_parquet(source, arrow_cells)
         n_rows = len(next(iter(columns.values()), ()))
         if not n_rows:
             raise ValueError(f"{name} has no rows.")
@@ -99,7 +97,7 @@ def read_table(path: str | os.PathLike) -> CellTable:
         known = ", ".join((*TABLE_ENDINGS, ".npy"))
         way_out = INSTEAD.get(ending, "Rename a table of text to .csv; it may be gzipped, .csv.gz.")
         raise ValueError(f"{name} must end in one of {known}. {way_out}")
-    text = table_file.read_text_table(source)
+    text = read_text_table(source)
     if not text.lines:
         raise ValueError(f"{name} has a header and no rows.")
     if words := words_by_spaces(text):
@@ -126,7 +124,7 @@ def read_table(path: str | os.PathLike) -> CellTable:
     return CellTable(columns, len(text.lines), place, notation=notation)
 
 
-def find_total(text: table_file.TextTable) -> str:
+def find_total(text: TextTable) -> str:
     """The line of a last row that sums up the others, and its word; "" where there is none."""
     for cells in text.columns.values():
         word = cells[-1].strip().rstrip(":").lower()
@@ -136,7 +134,7 @@ def find_total(text: table_file.TextTable) -> str:
     return ""
 
 
-def words_by_spaces(text: table_file.TextTable) -> int:
+def words_by_spaces(text: TextTable) -> int:
     """The columns of a table that spaces set apart: as many words in each line, and numbers."""
     if len(text.columns) != 1:
         return 0
@@ -225,104 +223,6 @@ def ending_of(path: str | os.PathLike) -> str:
     """The ending of a file without .gz, in small letters."""
     path = Path(path)
     return Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
-
-
-def check_output_path(path: str | os.PathLike) -> None:
-    """An ending that can be written, in a folder that is there; "-" is stdout."""
-    check_ending(path, ENDINGS)
-
-
-def check_ending(path: str | os.PathLike, endings: Sequence[str]) -> None:
-    """One of the endings, in a folder that is there; "-" is stdout."""
-    if str(path) == "-":
-        return
-    path = Path(path)
-    if path.suffix.lower() not in endings:
-        raise ValueError(f"{path.name} must end in one of {', '.join(endings)}.")
-    if not path.absolute().parent.is_dir():
-        raise ValueError(f"{path.parent} does not exist. Create the folder first.")
-
-
-def write_records(path: str | os.PathLike, records: list[dict], document: dict) -> None:
-    """Write records to .csv, or a whole document to .json; "-" is CSV on stdout."""
-    check_ending(path, (".csv", ".json"))
-    columns = {name: [str(one[name]) for one in records] for name in (records or [{}])[0]}
-    if str(path) == "-":
-        with _stdout() as file:
-            table_file.write_csv(columns, file)
-        return
-    with replacing(Path(path)) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        if Path(path).suffix.lower() == ".json":
-            json.dump(document, file, indent=1)
-        else:
-            table_file.write_csv(columns, file)
-
-
-def write_clusters(
-    path: str | os.PathLike,
-    labels: np.ndarray,
-    ids: Sequence | np.ndarray | None,
-    id_column: str | None = None,
-    cluster_names: Sequence[str] = (),
-) -> None:
-    """Write a cluster for every row to .csv, .parquet or .npy; "-" is CSV on stdout.
-
-    Names of rows keep the name of their column, and in Parquet their type. Names of clusters, where
-    there are any, stand in a column of their own; .npy holds numbers alone.
-    """
-    check_output_path(path)
-    names = np.arange(len(labels)) if ids is None else ids
-    key = "row" if ids is None else id_column or ID_COLUMN
-    key = ID_COLUMN if key in (CLUSTER, CLUSTER_NAME) else key  # two columns of one name
-    columns = {key: names, CLUSTER: labels}
-    if any(cluster_names):
-        named = np.array([*cluster_names, ""], dtype=object)  # -1, a row without one, is the last
-        columns[CLUSTER_NAME] = named[labels]
-    if str(path) == "-":
-        with _stdout() as file:
-            _write_csv(file, columns)
-        return
-    path = Path(path)
-    ending = path.suffix.lower()
-    with replacing(path) as temporary:
-        if ending == ".csv":
-            with open(temporary, "w", newline="", encoding="utf-8") as file:
-                _write_csv(file, columns)
-        elif ending == ".npy":
-            with open(temporary, "wb") as file:
-                write_npy(file, labels)
-        else:
-            pyarrow, parquet = table_file.import_pyarrow()
-            arrays = [pyarrow.array(cells) for cells in columns.values()]
-            with open(temporary, "wb") as file:
-                parquet.write_table(pyarrow.table(arrays, names=list(columns)), file)
-
-
-def write_npy(file: BinaryIO, array: np.ndarray) -> None:
-    """An array to an open .npy file. ``np.save`` can cut it short on a full drive and say nothing:
-    it copies to a C stream and does not look at what closing that one returns."""
-    array = np.ascontiguousarray(array)
-    write_npy_header(file, array.shape, array.dtype)
-    file.write(array.data)
-
-
-def write_npy_header(file: BinaryIO, shape: tuple[int, ...], dtype: np.dtype) -> None:
-    """What stands before the rows; they follow in C order."""
-    descr = npy_format.dtype_to_descr(dtype)
-    header = {"descr": descr, "fortran_order": False, "shape": shape}
-    npy_format.write_array_header_1_0(file, header)
-
-
-@contextmanager
-def _stdout() -> Iterator[TextIO]:
-    """stdout, flushed at the end: a full drive shows now, not when the interpreter ends."""
-    try:
-        yield sys.stdout
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise could_not_write("stdout", error) from error
 
 
 def _file_name(path: str | os.PathLike) -> str:
@@ -430,13 +330,13 @@ def as_ids(cells: Sequence | np.ndarray | None, place: Place | None) -> list[str
     ids, problems = [], []
     for row, cell in enumerate(cells):
         try:
-            ids.append(table_file.id_text(cell))
+            ids.append(id_text(cell))
             if not ids[-1]:
                 problems.append(f"{place(row)}: no name of the row")
         except ValueError as error:
             problems.append(f"{place(row)}: {error}")
     if problems:
-        raise ValueError(f"{table_file.listed(problems)}. Name the rows, or drop them.")
+        raise ValueError(f"{listed(problems)}. Name the rows, or drop them.")
     return ids
 
 
@@ -449,7 +349,7 @@ def check_ids_differ(ids: Sequence[str], place: Place) -> None:
             problems.append(f"{place(row)}: {text!r} names {short_place(place, first[text])} too")
     if problems:
         raise ValueError(
-            f"{table_file.listed(problems)}. Rows need names of their own: choose another column "
+            f"{listed(problems)}. Rows need names of their own: choose another column "
             "(--id-column), or rename this one if it holds something else."
         )
 
@@ -466,7 +366,7 @@ def _as_texts(cells: Sequence | np.ndarray | None, name: str | None, file: str) 
     texts = []
     for row, cell in enumerate(cells):
         try:
-            texts.append(table_file.id_text(cell))
+            texts.append(id_text(cell))
         except ValueError as error:
             raise ValueError(f"{file}, row {row}: {name} is {error}.") from None
     return texts
@@ -474,11 +374,6 @@ def _as_texts(cells: Sequence | np.ndarray | None, name: str | None, file: str) 
 
 def _is_number(cell) -> bool:
     try:
-        return bool(np.isfinite(table_file.parse_number(cell)))
+        return bool(np.isfinite(parse_number(cell)))
     except (TypeError, ValueError):
         return False
-
-
-def _write_csv(file, columns: dict) -> None:
-    cells = {name: list(map(str, np.asarray(cells).tolist())) for name, cells in columns.items()}
-    table_file.write_csv(cells, file)

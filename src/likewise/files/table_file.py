@@ -1,62 +1,32 @@
-"""Columns of cells in CSV, JSON Lines, Parquet and Feather files: of answers and of data.
+"""Columns of cells in CSV and JSON Lines files: of answers and of data.
 
 A file that cannot be read is one ``ValueError`` that names it and the line.
 """
 
-import codecs
 import csv
-import gzip
-import io
 import json
-import math
-import os
 import re
 import warnings
-import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TextIO
-
-import numpy as np
+from typing import NamedTuple
 
 from likewise.files import strict_json
-from likewise.files.cell_table import as_cells
+from likewise.files.problem_list import as_sentence, listed
+from likewise.files.text_source import (
+    OLD_ENCODING,
+    Source,
+    file_name,
+    open_text,
+    refuse_others,
+    without_control,
+)
 
 Columns = dict[str, list]
-Source = Path | io.BytesIO  # a file, or what came from stdin
 
 DELIMITERS = (",", ";", "\t", "|")
-FEATHER = (".feather", ".arrow")
-MOST_LISTED = 20  # problems in one error
-OLD_ENCODING = "cp1252"  # of text that is no UTF-8: as programs on Windows write it
-STARTS = {  # of files that are no text: what each is, and the way out
-    b"PK\x03\x04": "a spreadsheet or a zip archive. Save the sheet as CSV, or unzip it",
-    b"\xd0\xcf\x11\xe0": "a spreadsheet. Save the sheet as CSV",
-    b"PAR1": "a Parquet file. Rename it to .parquet",
-    b"ARROW1": "a Feather file. Rename it to .feather",
-    b"\x93NUMPY": "a NumPy file. Rename it to .npy",
-    b"BZh": "packed by bzip2. Unpack it, or pack it by gzip",
-    b"\xfd7zXZ": "packed by xz. Unpack it, or pack it by gzip",
-    b"\x28\xb5\x2f\xfd": "packed by zstd. Unpack it, or pack it by gzip",
-    b"7z\xbc\xaf": "an archive. Unpack it",
-    b"Rar!": "an archive. Unpack it",
-    b"%PDF": "a PDF. Save the table as CSV",
-    b"SQLite format 3": "a database. Save its table as CSV",
-    b"\x89HDF": "an HDF5 file. Save the table as Parquet or CSV",
-    b"\x80\x04\x95": "a pickle, which can run code. Save the table as Parquet or CSV",
-    b"\x80\x05\x95": "a pickle, which can run code. Save the table as Parquet or CSV",
-}
-PAGES = {  # the same of text, in small letters
-    b"<!doctype html": "a web page and no table. Download the table itself",
-    b"<html": "a web page and no table. Download the table itself",
-    b"<?xml": "XML. Save the table as CSV",
-}
-UNPACKED_ANYWAY = 256_000_000  # bytes that a gzipped table of any size may hold,
-UNPACKED_PER_BYTE = 100  # and those for each byte of a larger one: real tables hold 3 to 30
-LONGEST_START = 64  # bytes that are looked at
 QUOTES = {  # in the words of Python's csv module
     "expected after": "a quote ends in the middle of a cell; write quotes inside a cell twice",
     "unexpected end": "a quote is opened and never closed; write quotes inside a cell twice",
@@ -64,47 +34,6 @@ QUOTES = {  # in the words of Python's csv module
     "quote opened and never closed? Longer texts can be in .jsonl or .parquet",
 }
 FEWEST_ALIKE = 5  # lines that fit each other and not the header: then it is not the header
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")  # in no text that people wrote
-
-
-def parse_number(cell: Any) -> float:
-    """A cell as a float; ValueError for text that only Python takes for a number, such as 1_000."""
-    text = decoded(cell)
-    if isinstance(text, str) and is_for_python(text):
-        raise ValueError(f"{text!r} is not a number")
-    try:
-        return float(text)
-    except OverflowError:  # of a whole number in JSON
-        return math.inf
-
-
-def is_for_python(text: str) -> bool:
-    """Whether a number in it would be one to Python alone: 1_000, or digits of another script."""
-    return "_" in text or not text.isascii()
-
-
-def is_missing(cell: Any) -> bool:
-    """None, "", NaN, NaT and pandas' NA; ``cell != cell`` is true of NaN and NaT alone."""
-    if cell is None or type(cell).__name__ == "NAType":
-        return True
-    return (isinstance(cell, str) and cell == "") or bool(cell != cell)
-
-
-def id_text(cell: Any) -> str:
-    """An id as text, "" where it is missing. A column with gaps turns 7 into 7.0: still row 7."""
-    if isinstance(cell, float | np.floating) and float(cell).is_integer():
-        return str(int(cell))
-    return "" if is_missing(cell) else str(decoded(cell))
-
-
-def decoded(cell: Any) -> Any:
-    """Bytes as the text they hold; anything else as it is."""
-    if not isinstance(cell, bytes):
-        return cell
-    try:
-        return cell.decode()
-    except UnicodeDecodeError:
-        raise ValueError(f"{cell[:40]!r} is not UTF-8 text") from None
 
 
 class TextTable(NamedTuple):
@@ -140,64 +69,6 @@ def read_text_table(source: Source) -> TextTable:
     return table
 
 
-def refuse_others(source: Source, name: str) -> None:
-    """An error for a file that is no table of text, whatever its name says."""
-    start = start_of(source)
-    if is_gzipped(start):
-        start = start_inside(source, name)
-        if is_gzipped(start):
-            raise ValueError(f"{name} is packed by gzip twice. Unpack it.")
-    if what := what_starts_so(start):
-        raise ValueError(f"{name} is {what}.")
-    is_wide = 4 * start.count(b"\0") > len(start)  # every second byte of plain letters
-    if is_wide and encoding_of(start) == "utf-8-sig":
-        raise ValueError(f"{name} has zero bytes, as UTF-16 without its mark. Save it as UTF-8.")
-
-
-def start_of(source: Source) -> bytes:
-    """The first bytes of a file."""
-    if isinstance(source, io.BytesIO):
-        return source.getvalue()[:LONGEST_START]
-    with open(source, "rb") as file:
-        return file.read(LONGEST_START)
-
-
-def start_inside(source: Source, name: str) -> bytes:
-    """The first bytes of a gzipped file, unpacked."""
-    try:
-        with gzip.open(source if not isinstance(source, io.BytesIO) else _copy(source)) as file:
-            return file.read(LONGEST_START)
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise ValueError(f"{name} is damaged: it cannot be unzipped.") from None
-
-
-def _copy(source: io.BytesIO) -> io.BytesIO:
-    return io.BytesIO(source.getvalue())
-
-
-def what_starts_so(start: bytes) -> str:
-    """What a file is that begins so, and the way out; "" where it may be a table of text."""
-    text = start.removeprefix(codecs.BOM_UTF8).lstrip().lower()
-    by_text = (what for mark, what in PAGES.items() if text.startswith(mark))
-    return next((what for mark, what in STARTS.items() if start.startswith(mark)), "") or next(
-        by_text, ""
-    )
-
-
-def describe_other(start: bytes, kind: str) -> str:
-    """What a file that is not of its kind is instead, and the way out; "" where nobody knows."""
-    what = what_starts_so(start)
-    if not what and is_gzipped(start):
-        what = "packed by gzip. Unpack it"
-    if not what and start and not _CONTROL.search(start.decode("latin-1")):
-        what = "text. Rename it to .csv, or .jsonl"
-    return f": it is {what}" if what and not what.startswith(f"a {kind} file") else ""
-
-
-def is_gzipped(start: bytes) -> bool:
-    return start[:2] == b"\x1f\x8b"
-
-
 def _read_text_table(source: Source, name: str, encoding: str | None) -> TextTable:
     with open_text(source, encoding) as file:
         first = file.readline()
@@ -230,14 +101,6 @@ def numbered(rows, name: str, skipped: int) -> Iterator[tuple[int, list[str]]]:
         why = next((why for words, why in QUOTES.items() if words in str(error)), str(error))
         line = begins if "opened" in why else rows.line_num + skipped
         raise ValueError(f"{name}, line {line}: {as_sentence([why])}") from None
-
-
-def without_control(text: str) -> str:
-    """The text, or an error where it holds what no text does: then it is of another encoding."""
-    if found := _CONTROL.search(text):
-        at = found.start()
-        raise UnicodeDecodeError(OLD_ENCODING, text.encode(), at, at + 1, "no character of a text")
-    return text
 
 
 def warn_old_encoding(names: str) -> None:
@@ -319,77 +182,12 @@ def choose_unnamed(header: list[str], columns: list[list]) -> tuple[list[int], l
     return kept, [j for j in unnamed if j not in blank]
 
 
-def listed(problems: list[str]) -> str:
-    """All problems in one line, up to a page of them."""
-    more = f"; and {len(problems) - MOST_LISTED} more" if len(problems) > MOST_LISTED else ""
-    return "; ".join(problems[:MOST_LISTED]) + more
-
-
-def as_sentence(problems: list[str]) -> str:
-    """All problems as one sentence; a question at the end needs no full stop."""
-    text = listed(problems)
-    return text if text.endswith(("?", ".")) else f"{text}."
-
-
 def find_delimiter(header: str, name: str) -> str:
     """The delimiter of a header: the commonest outside quotes, a comma where none is there."""
     if ".tsv" in [suffix.lower() for suffix in Path(name).suffixes[-2:]]:
         return "\t"
     bare = re.sub(r'"[^"]*"', "", header)
     return max(DELIMITERS, key=bare.count)  # the first of equals
-
-
-class Unpacked(gzip.GzipFile):
-    """What a gzipped file holds, up to far more than text that is a table is packed to."""
-
-    def __init__(self, packed: BinaryIO, name: str):
-        super().__init__(fileobj=packed)
-        size = packed.seek(0, os.SEEK_END)
-        packed.seek(0)
-        self._most, self._told = max(UNPACKED_ANYWAY, UNPACKED_PER_BYTE * size), name
-
-    def read1(self, size: int = -1) -> bytes:
-        """Some of it; this is how text is read."""
-        if self.tell() > self._most:
-            raise ValueError(
-                f"{self._told} unpacks to more than {self._most / 1e6:,.0f} MB, which no table "
-                "does that is packed so small. If it is one, unpack it."
-            )
-        return super().read1(size)
-
-
-@contextmanager
-def open_text(source: Source, encoding: str | None = None) -> Iterator[TextIO]:
-    """A text file, gzipped or not; its mark says whether it is UTF-8, UTF-16 or UTF-32."""
-    with ExitStack() as stack:
-        if isinstance(source, io.BytesIO):
-            binary: Any = io.BytesIO(source.getvalue())  # the text closes it at the end
-        else:
-            binary = stack.enter_context(open(source, "rb"))
-        mark = binary.read(4)
-        binary.seek(0)
-        if is_gzipped(mark):
-            binary = stack.enter_context(Unpacked(binary, file_name(source)))
-            mark = binary.read(4)
-            binary.seek(0)
-        encoding = encoding or encoding_of(mark)
-        try:
-            yield stack.enter_context(io.TextIOWrapper(binary, encoding=encoding, newline=""))
-        except (EOFError, zlib.error, gzip.BadGzipFile):
-            raise ValueError(f"{file_name(source)} is damaged: it cannot be unzipped.") from None
-
-
-def encoding_of(start: bytes) -> str:
-    """UTF-16 or UTF-32 where text begins with their mark, else UTF-8."""
-    if start[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE):  # it begins as UTF-16 does
-        return "utf-32"
-    is_wide = start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-    return "utf-16" if is_wide else "utf-8-sig"
-
-
-def file_name(source: Source) -> str:
-    """A file as messages name it."""
-    return "stdin" if isinstance(source, io.BytesIO) else source.name
 
 
 def read_json_lines(source: Source) -> tuple[list[dict], list[int]]:
@@ -434,79 +232,3 @@ def write_csv(columns: dict[str, list[str]], file) -> None:
     writer = csv.writer(file, lineterminator="\n", quoting=quoting)  # type: ignore[arg-type]
     writer.writerow(columns)
     writer.writerows(zip(*columns.values()))
-
-
-def read_parquet(source: Source, convert: Callable[[Any], Any]) -> dict[str, Any]:
-    """What `convert` makes of each column of the file, a pyarrow array in chunks."""
-    pyarrow, parquet = import_pyarrow()
-    name = file_name(source)
-    is_feather = Path(name).suffix.lower() in FEATHER
-    try:
-        table = _read_feather(source) if is_feather else parquet.read_table(source)
-        table.validate(full=True)  # text that is no UTF-8, offsets that point outside
-        while any(map(pyarrow.types.is_struct, table.schema.types)):
-            table = table.flatten()  # user {age} is user.age
-        if len(set(table.column_names)) < len(table.column_names):
-            raise ValueError
-    except FileNotFoundError:
-        raise
-    except (pyarrow.ArrowException, OSError, MemoryError, OverflowError, ValueError):
-        kind = "Feather" if is_feather else "Parquet"
-        way_out = describe_other(start_of(source), kind)
-        raise ValueError(f"{name} is not a {kind} file that can be read{way_out}.") from None
-    columns = {}
-    for column in table.column_names:
-        try:
-            columns[column] = convert(table[column])
-        except (pyarrow.ArrowException, OverflowError, ValueError, TypeError, MemoryError):
-            raise ValueError(
-                f"{name}: column {column!r} holds {table[column].type} that cannot be read. "
-                "Drop it, or turn it to text or numbers."
-            ) from None
-    return columns
-
-
-def _read_feather(source: Source):
-    from pyarrow import feather
-
-    return feather.read_table(source, memory_map=False)
-
-
-def arrow_cells(column: Any) -> np.ndarray:
-    """One pyarrow column (n,): numbers and times as they are, anything else as objects."""
-    import pyarrow
-
-    types = pyarrow.types
-    if types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    kind = column.type
-    if types.is_duration(kind):
-        return column.cast(pyarrow.duration("us"), safe=False).to_numpy()
-    if types.is_binary(kind) or types.is_large_binary(kind):
-        try:
-            column = column.cast(pyarrow.string())
-        except pyarrow.ArrowInvalid:  # no UTF-8: an error with its row, where it is used
-            return as_cells(column.to_pylist())
-        kind = column.type
-    if types.is_integer(kind) or types.is_floating(kind):
-        numbers = column.cast(pyarrow.float64(), safe=False) if column.null_count else column
-        return numbers.to_numpy()
-    if types.is_timestamp(kind) or types.is_date(kind):  # with a time zone it is kept in UTC
-        return column.cast(pyarrow.timestamp("us"), safe=False).to_numpy()
-    if types.is_boolean(kind) and not column.null_count:
-        return column.to_numpy()
-    if types.is_string(kind) or types.is_large_string(kind):  # one object for cells that are equal
-        codes = column.dictionary_encode().combine_chunks()
-        words = as_cells([*codes.dictionary.to_pylist(), None])
-        return words[codes.indices.fill_null(len(words) - 1).to_numpy()]
-    return as_cells(column.to_pylist())
-
-
-def import_pyarrow():
-    """pyarrow and its Parquet module, or the line that installs them."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise ImportError("Parquet files need pyarrow: pip install 'likewise[io]'.") from None
-    return pyarrow, pyarrow.parquet

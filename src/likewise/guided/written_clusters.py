@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
+from likewise.files.arrow_file import import_pyarrow
 from likewise.files.atomic_file import replacing
-from likewise.files.table_file import import_pyarrow
 from likewise.guided.batched_rows import CLUSTER, MEMBERSHIP
 from likewise.progress import track
 from likewise.scale import Blocks, as_blocks, fingerprint_of, has_columns, is_blockwise

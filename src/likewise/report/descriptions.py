@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from likewise.features import TableFeatures, TextFeatures, cell_table
-from likewise.files.table_file import is_missing
+from likewise.files.cell_values import is_missing
 from likewise.report.traits import Trait, column_traits, propose_names, word_traits
 from likewise.report.view import (
     View,

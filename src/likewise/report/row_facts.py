@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from likewise.features import TableFeatures, cell_table
-from likewise.files.table_file import is_missing
+from likewise.files.cell_values import is_missing
 from likewise.report.descriptions import ClusterDescription
 from likewise.report.row_cards import shorten
 from likewise.report.view import View, values_of

@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from likewise.constraints import check_constraints
 from likewise.evaluation import fit_keywords
 from likewise.files.atomic_file import replacing
-from likewise.files.row_file import write_npy_header
+from likewise.files.cluster_file import write_npy_header
 from likewise.maps import Map, as_map, from_device, on_device
 from likewise.numerics.array_library import is_array_elsewhere
 from likewise.numerics.rows import sample_rows

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from likewise.files.arrow_file import import_pyarrow
 from likewise.files.row_file import ID_COLUMN, as_ids, row_places
-from likewise.files.table_file import import_pyarrow
 from likewise.scale.blocks import Blocks, as_blocks
 
 

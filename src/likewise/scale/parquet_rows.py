@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from likewise.files.arrow_file import import_pyarrow
 from likewise.files.near_names import did_you_mean
-from likewise.files.table_file import import_pyarrow
 
 PATTERN = ("*", "?", "[")
 OTHERS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".gz", ".feather", ".arrow", ".xlsx", ".xls")

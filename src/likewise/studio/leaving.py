@@ -21,7 +21,7 @@ import numpy as np
 
 from likewise.constraints import Constraints
 from likewise.files.atomic_file import replacing_together
-from likewise.files.row_file import write_clusters
+from likewise.files.cluster_file import write_clusters
 from likewise.labeling import Event, EventLog, constraints_from
 from likewise.studio.snapshot import Snapshot
 from likewise.studio.study import Study, write_trials
