@@ -1,9 +1,8 @@
 """Cluster rows by a few answers: the estimator that chooses everything else.
 
-numbers   what X holds, as numbers (raw_rows.py), prepared: standardized or not (preparation.py)
-answers   of people who can be trusted (people.py)
-clusters  of a sample of the rows, by one of three routes (routes.py); all others by their
-          neighbors or the nearest center (many_rows.py)
+numbers   what X holds, as numbers (raw_rows.py)
+clusters  of a sample of the rows, prepared, by the answers of people who can be trusted
+          (sampled_rows.py); all others by their neighbors or the nearest center (many_rows.py)
 rules     sizes, exclusive groups and outliers, where asked for (last_step.py)
 """
 
@@ -21,13 +20,11 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from likewise.cluster import check_enough_rows
 from likewise.constraints import Constraints, check_constraints, fit_and_label
 from likewise.evaluation import satisfaction_score, satisfied_answers
-from likewise.features import TableFeatures
 from likewise.guided.batched_rows import predict_batches
 from likewise.guided.guided_report import GuidedReport
 from likewise.guided.guided_settings import check_settings
 from likewise.guided.image_clusters import fit_images
-from likewise.guided.known_groups import groups_of
-from likewise.guided.last_step import apart_labels, cluster_by_density, n_clusters_for
+from likewise.guided.last_step import apart_labels
 from likewise.guided.many_rows import (
     as_row_blocks,
     as_rows,
@@ -37,16 +34,10 @@ from likewise.guided.many_rows import (
     label_blocks,
     share_blocks,
 )
-from likewise.guided.outcome import Outcome
 from likewise.guided.people import (
-    People,
     describe_people,
-    judge_people,
-    put_back,
-    set_views_aside,
 )
 from likewise.guided.plain_clusters import cluster_plainly
-from likewise.guided.preparation import Preparation, fit_preparation
 from likewise.guided.raw_rows import (
     as_numbers,
     check_numbers,
@@ -55,8 +46,7 @@ from likewise.guided.raw_rows import (
     open_raw,
     set_names,
 )
-from likewise.guided.routes import cluster_by_answers
-from likewise.guided.view_preparation import prepare_views
+from likewise.guided.sampled_rows import learn_from
 from likewise.guided.written_clusters import write_clusters
 from likewise.kernels import sq_distances
 from likewise.maps import ChainedMap, as_map, by_map
@@ -285,7 +275,7 @@ class GuidedClustering(
         else:
             X_rows = in_memory if len(rows) == X.shape[0] else in_memory[rows]
         sampled = answers.restrict(rows).with_exclusive(None)  # nothing is learned from rules
-        X_fit, preparation, people, outcome = self._learn(X_rows, sampled, answers, seed)
+        X_fit, preparation, people, outcome = learn_from(self, X_rows, sampled, answers, seed)
         self.preparation_, prepared = preparation.name, preparation.map
         self.view_weights_ = preparation.view_weights
         self.scaler_ = None if self.preparation_ == "none" else prepared
@@ -502,64 +492,3 @@ class GuidedClustering(
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-    def _learn(
-        self, X, answers: Constraints, rules: Constraints, seed: int
-    ) -> tuple[np.ndarray, Preparation, People | None, Outcome]:
-        """Prepare the rows, listen to people who can be trusted, and cluster by their answers."""
-        preparation = self._prepare(X, answers, seed)
-        people = judge_people(preparation.map.transform(X), answers, seed)
-        heard = answers if people is None else answers.subset(people.is_kept)
-        if heard.n_answers < answers.n_answers:
-            preparation = self._prepare(X, heard, seed)
-        preparation, X_fit, outcome = self._prepare_and_cluster(X, preparation, heard, seed)
-        if people is not None:
-            judged = set_views_aside(people, outcome.labels, X_fit, answers)
-            if (judged.is_kept != people.is_kept).any():
-                people, heard = judged, answers.subset(judged.is_kept)
-                preparation = self._prepare(X, heard, seed)
-                preparation, X_fit, outcome = self._prepare_and_cluster(X, preparation, heard, seed)
-        if self.last_step == "density":
-            outcome = cluster_by_density(outcome, self.min_size)
-        n_clusters = n_clusters_for(len(outcome.centers), rules, self.min_size, self.max_size)
-        if self.n_clusters == "auto" and n_clusters != len(outcome.centers):
-            why = f"{n_clusters}, nearest to {len(outcome.centers)} of what the rules allow"
-            outcome = self._cluster(X_fit, heard, n_clusters, seed)._replace(why_n_clusters=why)
-        if people is not None:
-            outcome = put_back(outcome, people.is_kept)
-        return X_fit, preparation, people, outcome
-
-    def _prepare_and_cluster(
-        self, X, preparation: Preparation, answers: Constraints, seed: int
-    ) -> tuple[Preparation, np.ndarray, Outcome]:
-        """Clusters of the rows as prepared; answers that teach nothing do not prepare either."""
-        X_fit = preparation.map.transform(X)
-        outcome = self._cluster(X_fit, answers, self.n_clusters, seed)
-        if preparation.by_answers and not outcome.choice.follows:
-            preparation = self._prepare(X, Constraints(answers.n_samples), seed)
-            X_fit = preparation.map.transform(X)
-            outcome = self._cluster(X_fit, answers, self.n_clusters, seed)
-        return preparation, X_fit, outcome
-
-    def _cluster(self, X, answers: Constraints, n_clusters: int | str, seed: int) -> Outcome:
-        return cluster_by_answers(
-            X,
-            answers,
-            n_clusters,
-            learner=self.learner,
-            n_init=self.n_init,
-            n_jobs=self.n_jobs,
-            seed=seed,
-        )
-
-    def _prepare(self, X, answers: Constraints, seed: int) -> Preparation:
-        """Columns of a table have equal weights already; anything else is prepared as asked."""
-        if self.views is not None:
-            return prepare_views(X, self.views, answers)
-        if isinstance(self.features_, TableFeatures) and self.preparation in ("auto", "none"):
-            prepared = fit_preparation(X, "none", seed=seed)
-            return prepared._replace(why=describe_columns(self.features_)[0])
-        if self.learner != "auto":
-            return fit_preparation(X, self.preparation, seed=seed)
-        groups = groups_of(answers, self.n_clusters)
-        return fit_preparation(X, self.preparation, answers=answers, groups=groups, seed=seed)
