@@ -6,6 +6,7 @@ from numpy.testing import assert_array_equal
 
 from likewise import Constraints, GuidedClustering
 from likewise.datasets import load_iris, load_wine
+from likewise.guided import evidence
 from likewise.guided.evidence import (
     about_new_rows,
     folds_about_new_rows,
@@ -148,6 +149,34 @@ def test_right_answers_pass_with_twenty_pairs():
         for seed in range(20)
     ]
     assert all(passed)
+
+
+@pytest.mark.parametrize(
+    ("n", "views", "near", "learned"), [(24, 1, 0, 0), (30, 0.8, 0, 0.2), (60, 0.4, 0.2, 0.4)]
+)
+def test_each_test_has_its_part_of_the_level(monkeypatch, n, views, near, learned):
+    found = {"p_of": 0.1, "p_of_nearest": 0.03, "p_of_held_out": 0.04}
+    asked = []
+    for name, p_value in found.items():
+        monkeypatch.setattr(
+            evidence, name, lambda *_, name=name, p=p_value: asked.append(name) or p
+        )
+    y = np.repeat([0, 1], 30)
+    X = y[:, None] + np.random.default_rng(0).normal(size=(60, 2))
+    p_value = weigh_evidence(X, draw(y, 0, n=n), lambda _: [X]).p_value
+    parts = dict(zip(found, (views, near, learned)))
+    assert p_value == pytest.approx(min(found[name] / parts[name] for name in asked))
+    assert set(asked) == {name for name in found if parts[name]}
+
+
+def test_patches_are_heard_that_no_space_shows():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(200, 2))
+    y = np.floor(6 * X[:, 0]).astype(int) % 2  # stripes that take turns
+    answers = draw(y, 0, n=200)
+    noise = rng.normal(size=(200, 2))
+    assert weigh_evidence(X, answers, lambda _: [noise]).follows
+    assert not weigh_evidence(noise, answers, lambda _: [noise]).follows
 
 
 def test_answers_of_weight_zero_are_no_evidence():

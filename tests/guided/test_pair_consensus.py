@@ -5,25 +5,38 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 
 from likewise import Constraints, GuidedClustering
+from likewise.cluster import spectral_rows
 from likewise.guided.pair_consensus import (
+    IN_SPACE,
     JOINED,
+    LINEAR,
     NATS,
+    ON_MAP,
     PRIORS,
     WAYS,
     WayTrials,
     Weighed,
     extend_folds,
+    find_ways,
     judge_answers,
     judge_others,
     lead_directions,
+    learn_spaces,
     place_side_by_side,
+    share_clusters,
     try_ways,
     weigh_ways,
 )
-from likewise.guided.pair_graphs import FREE, MOST_FEATURES, N_DIRECTIONS
+from likewise.guided.pair_graphs import (
+    FREE,
+    MOST_FEATURES,
+    N_DIRECTIONS,
+    join_graphs,
+    strongest_edges,
+)
 from likewise.guided.plain_clusters import cluster_plainly, share_plainly
 from likewise.guided.spaces import AS_THEY_ARE
-from likewise.kernels import sq_distances
+from likewise.kernels import lay_out_edges, sq_distances
 
 
 def weighed(weights, sharpness=1.0):
@@ -109,6 +122,28 @@ def test_every_way_finds_clear_clusters_and_predicts_answers_it_has_not_seen():
     was_held_out = ~np.isnan(judged.hits[FREE])
     assert was_held_out.sum() == sum(len(split.held_out_at) for split in splits)
     assert (judged.hits[:, was_held_out] == 1).all()
+
+
+def test_each_way_is_what_its_name_says():
+    rng = np.random.default_rng(0)
+    X, plain = rng.normal(size=(60, 3)), np.full((60, 2), 0.5)
+    answers = Constraints.from_labels(
+        (X[:, 0] > 0).astype(int), n_must_link=15, n_cannot_link=15, random_state=0
+    )
+    linear = learn_spaces(X, X, answers, 0)[1]
+    A = join_graphs([X, linear], answers)
+    places = {
+        JOINED: spectral_rows(A, 2),
+        ON_MAP: lay_out_edges(strongest_edges(A), X),
+        IN_SPACE: X,
+        LINEAR: linear,
+    }
+    ways = find_ways(X, X, answers, 2, plain=plain, n_init=2, seed=0)
+    for name, memberships in zip(WAYS, ways, strict=True):
+        if name == AS_THEY_ARE.name:
+            assert_array_equal(memberships, plain)
+        else:
+            assert_allclose(memberships, share_clusters(places[name], 2, 2, 0), err_msg=name)
 
 
 def test_many_features_become_their_leading_directions_for_the_linear_way():
