@@ -14,11 +14,8 @@ Times are CPU seconds on one thread. With --publish the tables go to docs/tables
 """
 
 import argparse
-import json
 import os
 import platform
-import subprocess
-import tempfile
 import time
 from pathlib import Path
 
@@ -26,9 +23,9 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from benchmarks.environments import PEERS, python_of
 from benchmarks.printing import add_publish_option, print_rows, publish
 from experiments import ssc
+from experiments.cobras import ask_cobras
 from experiments.runs import run_table
 from likewise import ITML, Constraints, select_constraints
 from likewise.datasets import thin_by_class
@@ -158,16 +155,8 @@ def summary(scores):
 def cobras(data, seed):
     """ARI of cobras-ts after so many of its own questions."""
     X, y = ssc.load_session(data, seed)
-    with tempfile.TemporaryDirectory() as folder:
-        problem, outcome = f"{folder}/problem.npz", f"{folder}/labels.npy"
-        np.savez(problem, X=X, y=y)
-        job = {"data_file": problem, "labels_file": outcome, "seed": seed, "noise": 0.0,
-               "n_answers": ssc.N_ANSWERS, "after": list(ssc.AFTER)}  # fmt: skip
-        command = [python_of("cobras-ts"), "-P", "-W", "ignore", PEERS / "cobras-ts.py"]
-        subprocess.run(
-            command, input=json.dumps(job), text=True, check=True, stdout=subprocess.DEVNULL
-        )
-        return [adjusted_rand_score(y, labels) for labels in np.load(outcome)]
+    found = ask_cobras(X, y, ssc.AFTER, seed)
+    return [adjusted_rand_score(y, labels) for labels in found]
 
 
 PARTS = {"loop": beside_the_loop, "whole": to_the_end, "pool": grow_pool, "questions": ask}

@@ -6,19 +6,16 @@ to choose how questions are chosen. A question is one screen answered: "can't te
 repeats and second screens count. Rows are counted each time they are shown: a pair shows two.
 Careful people are right; hasty ones give a wrong answer in 10 % and cannot tell in 10 %.
 
-COBRAS asks its own pairs in an environment of its own, which benchmarks/environments.py makes.
+COBRAS asks its own pairs (cobras.py).
 """
 
-import json
-import subprocess
-import tempfile
 from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score
 
-from benchmarks.environments import PEERS, python_of
+from experiments.cobras import ask_cobras
 from experiments.guided import CLICK_ROWS, CLICK_SETS, cells_of
 from experiments.runs import Record, Table, summarize
 from likewise.constraints import Constraints
@@ -160,18 +157,7 @@ def run_cobras(data: str, seed: int) -> dict[str, dict[str, float]]:
     """
     X, y = draw_rows(data, seed + FIRST_SEED)
     prepared = fit_preparation(X, "auto", seed=seed)
-    with tempfile.TemporaryDirectory() as folder:
-        problem, outcome = f"{folder}/problem.npz", f"{folder}/labels.npy"
-        np.savez(problem, X=np.asarray(prepared.map.transform(X)), y=y)
-        job = {
-            **{"data_file": problem, "labels_file": outcome, "seed": seed, "noise": 0.0},
-            **{"n_answers": max(PAIR_QUESTIONS), "after": list(PAIR_QUESTIONS)},
-        }
-        command = [python_of("cobras-ts"), "-P", "-W", "ignore", PEERS / "cobras-ts.py"]
-        subprocess.run(
-            command, input=json.dumps(job), text=True, check=True, stdout=subprocess.DEVNULL
-        )
-        found = np.load(outcome)
+    found = ask_cobras(np.asarray(prepared.map.transform(X)), y, PAIR_QUESTIONS, seed)
     unknown = dict.fromkeys(QUICK_MEASURES, np.nan)
     return {
         f"{n} questions": unknown

@@ -214,5 +214,5 @@ TABLES = (
     *(fixed_table(data) for data in FEW_DATA),
     clicks_table(),
     *(few_table(data) for data in FEW_DATA),
-    *(noise_table(data) for data in ("usps_roweis11000", "mnist")),
+    *(noise_table(data) for data in ("usps_roweis11000", "mnist", "digits")),
 )
