@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from likewise import GuidedClustering, load_model, save_model
-from likewise.features import TextFeatures
-from likewise.report import describe_clusters
+from likewise import Constraints, GuidedClustering, load_model, save_model
+from likewise.features import TableFeatures, TextFeatures, readable_date
+from likewise.report import describe_clusters, write_report
 from likewise.report.traits import (
     Trait,
     column_traits,
@@ -147,3 +147,23 @@ def test_names_are_kept_in_the_model_file(tmp_path):
     save_model(model, tmp_path / "m.likewise")
     loaded = load_model(tmp_path / "m.likewise")
     assert [c.name for c in describe_clusters(loaded, X)] == ["near", "far, and 'odd'"]
+
+
+def test_dates_set_clusters_apart_as_early_and_late_days_and_waves_do_not(tmp_path):
+    old, new = np.datetime64("2019-03-05T12:00"), np.datetime64("2024-03-05T12:00")
+    weeks = np.arange(20) * np.timedelta64(21, "D")
+    rows = {"joined": np.concatenate([old + weeks, new + weeks])}
+    answers = Constraints.from_labels(np.repeat([0, 1], 20), n_pairs=40, random_state=0)
+    model = GuidedClustering(2, features=TableFeatures(), random_state=0)
+    model.fit(rows, constraints=answers)
+    assert "joined_year_sin" in model.features_.get_feature_names_out()
+    described = describe_clusters(model, rows)
+    assert {cluster.name for cluster in described} == {"early joined", "late joined"}
+    traits = {trait for cluster in described for trait in cluster.traits}
+    assert {trait.what for trait in traits} == {"joined"}
+    ((early, late),) = {(t.here, t.elsewhere) for t in traits if str(t) == "early joined"}
+    write_report(tmp_path / "report.html", model, rows)
+    page = (tmp_path / "report.html").read_text()
+    assert f"{readable_date(early)} ↓" in page
+    assert f"{readable_date(late)} ↑" in page
+    assert "2019-03-05" <= readable_date(early) < readable_date(late)

@@ -51,7 +51,10 @@ def test_labels_follow_every_answer_and_the_layout_only_fits(answered):
     assert third.layout == second.layout + 1
     assert third.n_fitted == 1
     assert (third.labels == second.labels).all()
-    assert {word for card in third.clusters for word in card.words} == {"width", "height"}
+    columns = {"width", "height"}
+    assert {column for card in third.clusters for column in card.columns} == columns
+    words = {word for card in third.clusters for word in card.words}
+    assert words <= {f"{side} {column}" for side in ("low", "high") for column in columns}
 
 
 def test_contradictions_come_with_the_answers_that_prove_them():

@@ -113,6 +113,7 @@ def test_columns_that_describe_a_cluster_are_shown_first():
         "same": np.ones(4),
     }
     gallery = RowGallery("t", "table", 4, columns=columns)
-    cards = [ClusterCard(0, 2, 1.0, (0, 2), ()), ClusterCard(1, 2, 1.0, (1, 3), (), ("kind=b",))]
+    described = ClusterCard(1, 2, 1.0, (1, 3), (), ("not kind=b",), ("kind",))
+    cards = [ClusterCard(0, 2, 1.0, (0, 2), ()), described]
     assert telling_columns(cards, gallery) == ["kind", "noise", "same"]
     assert telling_columns([cards[0]], gallery) == []

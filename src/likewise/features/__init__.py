@@ -1,5 +1,6 @@
 """Tables of mixed columns, texts and images as numbers: transformers that a model file can hold."""
 
+from likewise.features.column_encoders import readable_date
 from likewise.features.column_kinds import TableColumn, is_id_name
 from likewise.features.image_features import ImageFeatures, UnreadableImageWarning
 from likewise.features.image_input import read_small_images
@@ -21,4 +22,5 @@ __all__ = [
     "is_id_name",
     "is_mixed_table",
     "read_small_images",
+    "readable_date",
 ]

@@ -33,6 +33,7 @@ EVEN_FLAG, EVEN_LEVELS = 0.25, 0.5  # variance of an even yes or no, as 0 and 1,
 SMALLEST_SPREAD = 1e-12  # of the largest number: below, a column of numbers is constant
 CYCLES = {"year": 365.25, "week": 7.0, "day": 1.0}  # days; 1970 began on a Thursday
 EPOCH_YEAR = 1970.0
+HALF_A_SECOND = 0.5 / 86_400  # in days
 FIT_TEXTS = 20_000  # of a column: more hardly change its directions, and take minutes
 MOST_NAMED = 5  # unseen levels in a warning
 
@@ -106,6 +107,12 @@ def readable_block(fitted: FittedColumn, values: np.ndarray) -> np.ndarray:
     if fitted.kind == "date":
         block[:, 0] = EPOCH_YEAR + (block[:, 0] * fitted.spread + fitted.center) / CYCLES["year"]
     return block
+
+
+def readable_date(year: float) -> str:
+    """The day of a date as `readable_block` has it: "2026-05-14" of 2026.37."""
+    days = math.floor((year - EPOCH_YEAR) * CYCLES["year"] + HALF_A_SECOND)  # midnight is rounded
+    return str(np.datetime64(days, "D"))
 
 
 def raw_block(fitted: FittedColumn, values: np.ndarray) -> np.ndarray:

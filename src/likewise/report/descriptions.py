@@ -134,10 +134,7 @@ def traits_of(view: View, model, X, texts, n_traits: int) -> list[list[Trait]]:
     features = getattr(model, "features_", None)
     if not isinstance(features, TableFeatures):
         return column_traits(view.features, labels, view.feature_names, n_clusters, n_traits)
-    kinds = np.array([column.kind for column in features.encoded_ for _ in column.parts])
-    plain = np.flatnonzero(kinds != "text")  # directions of texts mean nothing to a reader
-    names = [view.feature_names[j] for j in plain]
-    traits = column_traits(view.features[:, plain], labels, names, n_clusters, n_traits)
+    traits = _table_traits(view, features, n_clusters, n_traits)
     table = cell_table(X)
     for column in features.encoded_:
         if column.kind == "text":
@@ -145,6 +142,26 @@ def traits_of(view: View, model, X, texts, n_traits: int) -> list[list[Trait]]:
             words = word_traits(_taken(cells, view.rows), labels, n_clusters, COLUMN_WORDS)
             traits = [_strongest([*a, *b], n_traits) for a, b in zip(traits, words)]
     return traits
+
+
+def _table_traits(
+    view: View, features: TableFeatures, n_clusters: int, n_traits: int
+) -> list[list[Trait]]:
+    """Of numbers, flags, levels and dates as years: directions of texts and waves of dates mean
+    nothing to a reader."""
+    columns = [column for column in features.encoded_ for _ in column.parts]
+    is_first = np.array([i == 0 for column in features.encoded_ for i in range(len(column.parts))])
+    kinds = np.array([column.kind for column in columns])
+    plain = np.flatnonzero((kinds != "text") & ((kinds != "date") | is_first))
+    names = [columns[j].name if kinds[j] == "date" else view.feature_names[j] for j in plain]
+    traits = column_traits(view.features[:, plain], view.labels, names, n_clusters, n_traits)
+    return [[_placed(trait, plain, kinds) for trait in of_cluster] for of_cluster in traits]
+
+
+def _placed(trait: Trait, plain: np.ndarray, kinds: np.ndarray) -> Trait:
+    """With its place among all features, from that among the `plain` ones."""
+    place = int(plain[trait.place])
+    return trait._replace(place=place, is_date=bool(kinds[place] == "date"))
 
 
 def _strongest(traits: Sequence[Trait], n_traits: int) -> list[Trait]:

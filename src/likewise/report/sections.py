@@ -8,6 +8,7 @@ from scipy import sparse
 
 from likewise.constraints import Constraints
 from likewise.evaluation import Satisfaction, percent, satisfaction_report
+from likewise.features import readable_date
 from likewise.report.descriptions import ClusterDescription
 from likewise.report.drawing import bar, color_class
 from likewise.report.markup import Markup, element, join
@@ -200,20 +201,20 @@ def _words(about: ClusterDescription) -> Markup | None:
 
 def _values(view: View, about: ClusterDescription, rows: Sequence[int], cards: RowCards) -> Markup:
     """The columns that set a cluster apart: their means here and elsewhere, and typical rows."""
-    place = {name: j for j, name in enumerate(view.feature_names)}
     traits = [trait for trait in about.traits if not trait.is_word]
     if not traits:
         names = [element("li", cards.name(row)) for row in rows]
         return element("ul", *names)
     columns: list[object] = ["", "this cluster", "elsewhere", *[cards.name(row) for row in rows]]
     head = [element("th", what, scope="col") for what in columns]
-    at = np.array([place[trait.what] for trait in traits])
+    at = np.array([trait.place for trait in traits])
     values = np.array([values_of(view, row, at) for row in rows]).T
     items = []
     for trait, typical in zip(traits, values):
-        write = percent if trait.is_share else _number
+        one = readable_date if trait.is_date else _number
+        mean = percent if trait.is_share else one
         arrow = "↑" if trait.effect > 0 else "↓"
-        figures = [f"{write(trait.here)} {arrow}", write(trait.elsewhere), *map(_number, typical)]
+        figures = [f"{mean(trait.here)} {arrow}", mean(trait.elsewhere), *map(one, typical)]
         name = element("th", element("bdi", trait.what), scope="row")
         cells = [element("td", figure, class_="figure") for figure in figures]
         items.append(element("tr", name, *cells))

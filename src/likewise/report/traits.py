@@ -32,11 +32,15 @@ class Trait(NamedTuple):
     elsewhere: float  # the same in all other rows
     is_share: bool  # of rows, from 0 to 1
     is_word: bool = False
+    is_date: bool = False  # means are years, with their fraction
+    place: int = -1  # of the column among all; words have none
 
     def __str__(self) -> str:
-        """As part of a name: "high income", "city=Paris", "refund"."""
+        """As part of a name: "high income", "city=Paris", "late joined", "refund"."""
         if self.is_word:
             return self.what
+        if self.is_date:
+            return f"{'late' if self.effect > 0 else 'early'} {self.what}"
         if self.is_share:
             return self.what if self.effect > 0 else f"not {self.what}"
         return f"{'high' if self.effect > 0 else 'low'} {self.what}"
@@ -93,7 +97,7 @@ def word_traits(
         chosen = [j for j in order if scores[cluster, j] > 0]
         are_shares = np.ones(len(words), dtype=bool)
         found = [_trait(moments, cluster, j, words, are_shares) for j in chosen]
-        traits.append([trait._replace(is_word=True) for trait in found])
+        traits.append([trait._replace(is_word=True, place=-1) for trait in found])
     return traits
 
 
@@ -156,6 +160,7 @@ def _trait(moments: Moments, cluster: int, j: int, names, are_shares: np.ndarray
         float(moments.here[cluster, j]),
         float(moments.elsewhere[cluster, j]),
         bool(are_shares[j]),
+        place=int(j),
     )
 
 

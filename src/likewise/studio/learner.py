@@ -106,7 +106,7 @@ class Learner:
         self.trouble = ""  # what went wrong with the last model
         self._labels: np.ndarray | None = None
         self._places: np.ndarray | None = None
-        self._described: tuple[np.ndarray, list[tuple[str, ...]]] | None = None  # labels, words
+        self._described: tuple[np.ndarray, list[Any]] | None = None  # labels, clusters
         self._n_answers_fitted = 0
 
     def take(self, events: list[Event]) -> None:
@@ -134,7 +134,7 @@ class Learner:
             card_of(int(number), np.flatnonzero(plain == c), shares, places, known)
             for c, number in enumerate(numbers)
         ]
-        cards = [card._replace(words=self._words(labels == card.number)) for card in cards]
+        cards = [self._with_words(card, labels == card.number) for card in cards]
         return Snapshot(
             self.version,
             len(session.events),
@@ -201,8 +201,7 @@ class Learner:
         described = describe_clusters(
             model, self.session.rows, texts=self._texts, feature_names=self._names
         )
-        words = [tuple(trait.what for trait in cluster.traits) for cluster in described]
-        self._described = np.asarray(model.labels_), words
+        self._described = np.asarray(model.labels_), described
 
     def autosave(self) -> None:
         """Save what was fitted, where it is wanted and does not take long."""
@@ -240,12 +239,14 @@ class Learner:
                 title=f"{self._title}: what the answers did",
             )
 
-    def _words(self, is_member: np.ndarray) -> tuple[str, ...]:
-        """What sets the fitted cluster apart that shares most rows with these."""
-        if self._described is None:
-            return ()
-        labels, words = self._described
-        return words[int(np.bincount(labels[is_member]).argmax())] if is_member.any() else ()
+    def _with_words(self, card: ClusterCard, is_member: np.ndarray) -> ClusterCard:
+        """With what sets the fitted cluster apart that shares most rows with these."""
+        if self._described is None or not is_member.any():
+            return card
+        labels, described = self._described
+        traits = described[int(np.bincount(labels[is_member]).argmax())].traits
+        columns = [trait.what.partition("=")[0] for trait in traits if not trait.is_word]
+        return card._replace(words=tuple(map(str, traits)), columns=tuple(dict.fromkeys(columns)))
 
 
 def card_of(

@@ -28,7 +28,8 @@ class ClusterCard(NamedTuple):
     share_known: float  # of its rows, that an answer is about
     typical: tuple[int, ...]
     borderline: tuple[int, ...]
-    words: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()  # what sets it apart: "high age", "plan=gold"
+    columns: tuple[str, ...] = ()  # that these are about
 
 
 class Snapshot(NamedTuple):

@@ -75,9 +75,9 @@ def clusters_json(
 def telling_columns(cards: Sequence[ClusterCard], gallery: RowGallery) -> list[str]:
     """Names of columns: those that describe a cluster, then by how typical rows differ."""
     typical = [card.typical[0] for card in cards if card.typical]
-    words = {word.partition("=")[0] for card in cards for word in card.words}
+    described = {column for card in cards for column in card.columns}
     columns = gallery.differing_columns(typical) if len(typical) > 1 else []
-    return sorted(columns, key=lambda name: name not in words)
+    return sorted(columns, key=lambda name: name not in described)
 
 
 def row_json(
