@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 RUNS ?= 3
 PAPER ?= all
 TABLE ?=
+AGAIN ?=
 MACHINES ?=
 
 .DEFAULT_GOAL := help
@@ -83,8 +84,8 @@ bench: $(VENV)/.dev  ## time, memory and score beside the peers; writes docs/ben
 bench-busy: $(VENV)/.dev  ## fits with default threads beside a busy process a core; on a quiet machine
 	@$(BIN)/python -m benchmarks.busy --publish
 
-reproduce: $(VENV)/.dev  ## a paper's tables: make reproduce PAPER=sklr TABLE=figure1 RUNS=3
-	@$(BIN)/python -m experiments $(PAPER) $(TABLE) --runs $(RUNS)
+reproduce: $(VENV)/.dev  ## a paper's tables: make reproduce PAPER=sklr TABLE=figure1 RUNS=3; AGAIN=1 runs all anew
+	@$(BIN)/python -m experiments $(PAPER) $(TABLE) --runs $(RUNS) $(if $(AGAIN),--again)
 
 quotes: $(VENV)/.dev  ## renew the figures that pages quote from tables of runs, and the table of tables
 	@$(BIN)/python -m experiments.verdicts --publish >$(VENV)/verdicts.log

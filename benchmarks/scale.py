@@ -1,6 +1,6 @@
 """Many rows: memory, time by the number of rows, and the rate of maps beside the machine's own.
 
-    python -m benchmarks.scale [PART ...] [--smallest] [--docs PAGE] [--folder FOLDER]
+    python -m benchmarks.scale [PART ...] [--smallest] [--publish] [--folder FOLDER]
 
 rate   rows mapped a second by 500 landmarks, beside a product, an exponential and a product of the
        same shapes in the same run: what the machine itself can do; one thread, CPU seconds
@@ -11,7 +11,7 @@ gpu    10,000,000 x 64 rows, 1,000 landmarks: to the device, mapped, 20 rounds o
        clusters; and how far it is from the CPU. Needs torch and a GPU (or --device cpu)
 
 Rows are ten Gaussian clouds, wide in a few directions and thin in the others, made here. With
---docs the tables go into a page, between marks.
+--publish the tables go to docs/tables.
 """
 
 import argparse

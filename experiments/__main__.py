@@ -25,6 +25,9 @@ def main(arguments: list[str] | None = None) -> int:
         help="run only cells with these values of a setting (labelled=5,7): the cheap ones first",
     )
     parser.add_argument("--results", type=Path, default=ROOT / "results", help="folder of the runs")
+    parser.add_argument(
+        "--again", action="store_true", help="run also what the tables in git have runs of"
+    )
     parser.add_argument("--publish", action="store_true", help="also write tables to docs/tables")
     parser.add_argument("--jobs", type=int, default=1, help="processes; -1 is one per core")
     options = parser.parse_args(arguments)
@@ -37,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
             only=parse_only(options.only),
             results=options.results,
             docs=ROOT / "docs" if options.publish else None,
-            known=TABLES,
+            known=None if options.again else TABLES,
             n_jobs=options.jobs,
             say=print,
         )

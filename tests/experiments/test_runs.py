@@ -231,6 +231,28 @@ def test_the_command_runs_a_table_says_how_many_runs_and_resumes(tmp_path, capsy
     assert (tmp_path / "paper" / "made.csv").read_text().splitlines()[: len(lines)] == lines
 
 
+def test_runs_of_a_table_in_git_count_as_done_unless_they_are_wanted_again(
+    tmp_path, capsys, monkeypatch
+):
+    calls = []
+
+    def run(**job):
+        calls.append(job)
+        return score(**job)
+
+    monkeypatch.setattr(runs, "find_tables", lambda *_: {"paper": [make_table(run)]})
+    monkeypatch.setattr("experiments.__main__.TABLES", tmp_path / "docs" / "tables")
+    publish = {"results": tmp_path / "old", "docs": tmp_path / "docs", "say": print}
+    runs.reproduce("paper", "made", n_runs=1, **publish)
+    assert len(calls) == len(CELLS)
+    command = ["paper", "made", "--runs", "1", "--results", str(tmp_path / "new")]
+    assert main(command) == 0
+    assert len(calls) == len(CELLS)
+    assert main([*command, "--again"]) == 0
+    assert len(calls) == 2 * len(CELLS)
+    assert "4 runs, seed 0." in capsys.readouterr().out
+
+
 def test_a_missing_set_is_one_line_that_names_the_variable(tmp_path, monkeypatch):
     monkeypatch.delenv("LIKEWISE_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
