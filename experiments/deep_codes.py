@@ -23,6 +23,8 @@ from experiments.runs import Table
 from likewise.constraints import Constraints
 from likewise.deep import DeepConstrainedClustering, SelfSupervisedCodes
 from likewise.guided import GuidedClustering
+from likewise.maps import gpu_at_hand
+from likewise.scale import transform
 
 N_PAIRS = {
     "mnist": ("6000", "2000", "600"),
@@ -98,7 +100,7 @@ def draw_few(data: str, few: str, seed: int) -> Constraints:
         answers = Constraints.from_labels(y, n_pairs=n_most, random_state=seed)
         return answers.subset(np.sort(np.random.RandomState(seed).permutation(n_most)[:n]))
     looked_at = np.random.RandomState(seed).permutation(len(X))[:N_LOOKED_AT]
-    codes = learn_codes(data, seed, unseen=True)[0].transform(X[looked_at])
+    codes = transform(learn_codes(data, seed, unseen=True)[0], X[looked_at], device=gpu_at_hand())
     centers = KMeans(n, n_init=3, random_state=seed).fit(codes).cluster_centers_
     clicked = looked_at[np.unique((codes @ centers.T).argmax(axis=0))]
     known = np.full(len(X), -1)
@@ -116,7 +118,7 @@ def run_few(*, data: str, answers: str, way: str, seed: int) -> dict[str, float]
     model = GuidedClustering(len(np.unique(y)), random_state=seed)
     started = time.perf_counter()
     if way == "codes":
-        model.fit(codes.transform(X), constraints=few)
+        model.fit(transform(codes, X, device=gpu_at_hand()), constraints=few)
     else:
         shape = shape_of(data, X.shape[1])
         model.set_params(features=codes, image_shape=shape).fit(X, constraints=few)

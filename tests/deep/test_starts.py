@@ -41,7 +41,7 @@ def test_the_gradient_of_labels_is_that_of_finite_differences(seed):
 def test_as_many_pairs_are_spread_as_fit_and_no_more(seed, most_rows):
     y = np.random.RandomState(seed).randint(3, size=80)
     answers = Constraints.from_labels(y, n_pairs=40, n_closer=5, random_state=seed)
-    kept = starts.fitting_pairs(answers, most_rows, seed)
+    kept = starts.fitting_pairs(starts.pairs_with_weight(answers), most_rows, seed)
     n_touched = len(kept.touched_rows())
     assert n_touched <= most_rows
     assert not len(kept.closer)
@@ -53,7 +53,7 @@ def test_as_many_pairs_are_spread_as_fit_and_no_more(seed, most_rows):
 
 def test_pairs_without_weight_start_nothing():
     answers = Constraints(5, must_link=[(0, 1)], cannot_link=[(1, 2)], weights=[0.0, 0.0])
-    assert not starts.fitting_pairs(answers, 5, 0).n_answers
+    assert not starts.pairs_with_weight(answers).n_answers
 
 
 def begin(X, answers, init_labels=None):
@@ -77,10 +77,23 @@ def test_labels_come_from_the_answers_for_the_rows_of_the_graph_only(monkeypatch
     X, y = draw_blobs(spread=0.5)
     answers = Constraints.from_labels(y, n_pairs=30, random_state=0)
     monkeypatch.setattr(starts, "GRAPH_ROWS", 40)
+    fitting = starts.fitting_pairs(answers, 32, 0)  # of 40 rows, four fifths
+    assert 15 <= fitting.n_answers < 30
     state, _ = begin(X, answers)
     known = state.start.numpy() >= 0
     assert 40 <= known.sum() < 60  # rows of answers, and half as many others at least
     assert adjusted_rand_score(y[known], state.start.numpy()[known]) > 0.9
+
+
+def test_a_graph_that_holds_less_than_half_of_the_pairs_starts_nothing(monkeypatch):
+    X, y = draw_blobs(spread=0.5)
+    answers = Constraints.from_labels(y, n_pairs=30, random_state=0)
+    monkeypatch.setattr(starts, "GRAPH_ROWS", 20)
+    assert 0 < starts.fitting_pairs(answers, 16, 0).n_answers < 15
+    state, _ = begin(X, answers)
+    assert (state.start == -1).all()
+    without, _ = begin(X, Constraints(60))
+    assert_array_equal(state.network.centers.detach(), without.network.centers.detach())
 
 
 def test_without_answers_nothing_is_learned_from_the_start():

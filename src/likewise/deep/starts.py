@@ -1,11 +1,12 @@
 """Where clusters start: labels of some rows, found among the codes, and the centers of these.
 
     given     labels that the caller found
-    answers   spread over the graph of at most 3,000 codes, with as many answers as fit into it
+    answers   spread over the graph of at most 3,000 codes, if half of the pairs or more fit into it
     neither   k-means, whose labels nobody needs to learn
 
 A cluster of codes need not be round, so its rows know more than its center: clustering begins by
-learning these labels (learning_from_answers.py).
+learning these labels (learning_from_answers.py). Where most pairs do not fit, they know better than
+the few that do, and unlearning what these say costs more than it gains (decision 50).
 """
 
 import warnings
@@ -21,6 +22,7 @@ from likewise.numerics.rows import sample_rows
 
 GRAPH_ROWS = 3000  # that answers are spread over
 ASKED_SHARE = 0.8  # of these, at most, are rows that answers refer to
+LEAST_FITTING = 0.5  # of the pairs, to start from
 N_INIT = 20  # starts of k-means
 UNKNOWN = -1
 
@@ -31,11 +33,12 @@ def start_clusters(
     """Put the centers into the network, and the labels (n,) to begin with into the state."""
     codes = encode_rows(state.network, rows)
     seed = int(torch.randint(2**31, (), generator=state.generator))
-    pairs = fitting_pairs(answers, int(ASKED_SHARE * GRAPH_ROWS), seed)
+    pairs = pairs_with_weight(answers)
+    fitting = fitting_pairs(pairs, int(ASKED_SHARE * GRAPH_ROWS), seed)
     if init_labels is not None:
         labels = np.asarray(init_labels)
-    elif pairs.n_answers:
-        labels = spread_answers(codes, pairs, n_clusters, seed)
+    elif pairs.n_answers and fitting.n_answers >= LEAST_FITTING * pairs.n_answers:
+        labels = spread_answers(codes, fitting, n_clusters, seed)
     else:
         labels = np.full(len(codes), UNKNOWN)
     state.start = torch.as_tensor(labels, device=codes.device).long()
@@ -51,14 +54,16 @@ def start_clusters(
         state.network.centers.copy_(torch.nn.functional.normalize(centers, dim=1))
 
 
-def fitting_pairs(answers: Constraints, most_rows: int, seed: int) -> Constraints:
-    """The pairs, or as many of them, drawn at random, as refer to no more rows than that."""
+def pairs_with_weight(answers: Constraints) -> Constraints:
     at = answers.positions("must_link", "cannot_link")
-    at = at[answers.weights[at] > 0]
-    pairs = answers.subset(at)
+    return answers.subset(at[answers.weights[at] > 0])
+
+
+def fitting_pairs(pairs: Constraints, most_rows: int, seed: int) -> Constraints:
+    """The pairs, or as many of them, drawn at random, as refer to no more rows than that."""
     if len(pairs.touched_rows()) <= most_rows:
         return pairs
-    order = np.random.RandomState(seed).permutation(len(at))
+    order = np.random.RandomState(seed).permutation(pairs.n_answers)
     ends = pairs.signed_pairs()[0][order]
     first_seen = np.unique(ends.ravel(), return_index=True)[1]
     n_rows = np.cumsum(np.bincount(first_seen // 2, minlength=len(order)))
