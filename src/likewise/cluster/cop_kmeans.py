@@ -8,8 +8,9 @@
 Rows that must be together move as one point with the weight of all of them. Those without
 cannot-links are assigned all at once; the others in an order that leaves the constrained ones a
 choice (feasible.py), and then every Lloyd step keeps what is satisfied, so the inertia never rises.
-When no single group can move any more, all are assigned again, exactly (linked_groups.py). With
-sizes every step is an assignment under all rules (ruled_kmeans.py).
+When no single group can move any more, all are assigned again, exactly (linked_groups.py): of the
+best start alone, since that takes longer than all starts. With sizes every step is an assignment
+under all rules (ruled_kmeans.py).
 Reference: wagstaff2001. We differ from it in never giving up halfway: it assigns rows in random
 order and fails at the first row without a possible cluster; we backtrack, and report what clashes
 (infeasible.py). bradley2000 has the sizes.
@@ -239,7 +240,7 @@ class COPKMeans(ClusterMixin, BaseEstimator):
                 continue
             labels = np.zeros(len(groups.points), dtype=np.int64)
             labels[linked] = linked_labels
-            fitted = lloyd_apart(groups, labels, centers, max_iter=self.max_iter, tol=self.tol)
+            fitted = settle(groups, labels, centers, self.max_iter, self.tol)
             if best is None or fitted.objective[-1] < best.objective[-1]:
                 best = fitted
         if best is None:
@@ -248,7 +249,7 @@ class COPKMeans(ClusterMixin, BaseEstimator):
                 f"{self.budget} steps in any of {self.n_init} starts; there may be some. Raise "
                 "budget or n_clusters, or use PCKMeans, which may violate pairs."
             )
-        return best
+        return change_places(groups, best, max_iter=self.max_iter, tol=self.tol)
 
     def _fit_sizes(self, constraints, groups: tuple, starts, lower, upper) -> RuledFit:
         """The best of the starts under all rules, or the error that says why there is none."""
@@ -322,15 +323,11 @@ def ties_of(closure: Closure, linked: np.ndarray | None = None) -> Ties:
     return ties if linked is None else ties.restrict(linked, closure.n_components)
 
 
-def lloyd_apart(
-    groups: LinkedGroups, labels: np.ndarray, centers: np.ndarray, *, max_iter: int, tol: float
-) -> COPFit:
-    """Lloyd's steps among the labels that keep every cannot-link, as ``labels`` do.
+def change_places(groups: LinkedGroups, fitted: COPFit, *, max_iter: int, tol: float) -> COPFit:
+    """Go on where no single group can move any more: all linked ones are assigned again, at once.
 
-    When no single group can move any more, all linked ones are assigned again; it ends when that
-    is no better.
+    It ends when that is no better.
     """
-    fitted = settle(groups, labels, centers, max_iter, tol)
     linked, history = groups.linked, fitted.objective
     while len(linked) and fitted.converged:
         costs = group_costs(groups, fitted.centers)[linked]

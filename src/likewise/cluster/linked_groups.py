@@ -179,10 +179,13 @@ def solve_program(
         n_rows += n_new
 
     add_rows(groups, np.arange(n_options), 1.0, 1.0, 1.0, p)
-    for members in [*ties.exclusive, *ties.apart]:
+    for members in ties.exclusive:
         at = column[members]  # (members, k)
         which, cluster = np.nonzero(at >= 0)
         add_rows(cluster, at[which, cluster], 1.0, -np.inf, 1.0, k)
+    at = column[ties.apart]  # (pairs, 2, k)
+    which, side, cluster = np.nonzero(at >= 0)
+    add_rows(which * k + cluster, at[which, side, cluster], 1.0, -np.inf, 1.0, len(ties.apart) * k)
     for i, (a, b) in enumerate(ties.soft):
         signs = ((1.0, -1.0), (-1.0, 1.0)) if ties.soft_must[i] else ((1.0, 1.0),)
         for sign_a, sign_b in signs:
