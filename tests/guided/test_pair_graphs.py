@@ -9,6 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from likewise import Constraints, GuidedClustering, load_model, save_model
 from likewise.datasets import load_wine
+from likewise.guided import pair_graphs
 from likewise.guided.outcome import are_mostly_pairs
 from likewise.guided.pair_graphs import (
     FREE,
@@ -173,6 +174,15 @@ def test_the_order_of_the_rows_does_not_change_the_joined_graphs():
     assert_allclose(permuted, A[np.ix_(order, order)], atol=1e-5)
     edges = strongest_edges(A, 5).toarray()
     assert_allclose(strongest_edges(permuted, 5).toarray(), edges[np.ix_(order, order)], atol=1e-5)
+
+
+@pytest.mark.parametrize("block", [1, 3, 20])
+def test_edges_are_the_same_however_many_rows_are_looked_at_at_once(monkeypatch, block):
+    A = np.random.RandomState(0).randn(20, 20)
+    A += A.T
+    whole = strongest_edges(A, 4).toarray()
+    monkeypatch.setattr(pair_graphs, "BLOCK", block)
+    assert_allclose(strongest_edges(A, 4).toarray(), whole)
 
 
 def test_the_strongest_edges_by_hand():

@@ -13,6 +13,7 @@ from likewise.kernels import (
     interpolation_weights,
     neighbor_graph,
     normalized_adjacency,
+    normalized_similarity,
     sq_distances,
 )
 from likewise.kernels.diffusion import leading_eigenpairs
@@ -101,3 +102,27 @@ def test_weights_are_a_mean_over_at_most_k_nearest_rows(seed, k):
 def test_a_row_equally_far_from_all_its_neighbors_maps_to_their_mean():
     corners = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
     assert_allclose(interpolation_weights([[0.0, 0.0]], corners, 3).toarray(), [[0.25] * 4])
+
+
+@given(SEEDS, st.sampled_from([40, 450]), st.booleans())
+@settings(max_examples=12)
+def test_full_weights_have_the_eigenpairs_of_the_same_weights_stored_sparsely(seed, n, in_pieces):
+    """450 rows go by Lanczos, 40 by all eigenvectors; two pieces have no row tied to all others."""
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, 6))
+    A = A @ A.T
+    if in_pieces:
+        A[: n // 3, n // 3 :] = A[n // 3 :, : n // 3] = 0
+    sparse = normalized_adjacency(A)[0]
+    full = normalized_similarity(A)
+    assert_allclose(full, sparse.toarray(), rtol=1e-12)
+    values, vectors = leading_eigenpairs(full, 4)
+    others, their_vectors = leading_eigenpairs(sparse, 4)
+    assert_allclose(values, others, rtol=1e-9)
+    assert_allclose(full @ vectors, vectors * values, atol=1e-8)
+    assert_allclose(vectors @ vectors.T, their_vectors @ their_vectors.T, atol=1e-5)
+
+
+def test_a_row_without_weights_is_a_piece_of_its_own_in_full_weights_too():
+    A = np.array([[2.0, -1.0, 0.0], [-1.0, 2.0, 0.0], [0.0, 0.0, 0.0]])
+    assert_allclose(normalized_similarity(A), normalized_adjacency(A)[0].toarray())

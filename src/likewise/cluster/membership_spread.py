@@ -22,6 +22,7 @@ from likewise.kernels import (
     interpolation_weights,
     leading_eigenpairs,
     normalized_adjacency,
+    normalized_similarity,
     self_tuning_graph,
 )
 from likewise.numerics.conjugate_gradients import SolvedSystem, solve_columns
@@ -231,12 +232,20 @@ def cluster_by_pairs(
 
 def signed_graph(W: csr_array, known: Known, *, tol: float) -> csr_array | np.ndarray:
     """A = W + 2 F, the graph with the pairs spread over it; W itself where nothing is known."""
-    return W.toarray() + STRENGTH * spread_pairs(W, known, tol=tol) if known.n_components else W
+    if not known.n_components:
+        return W
+    A = spread_pairs(W, known, tol=tol)
+    A *= STRENGTH
+    i, j = W.tocoo().coords
+    A[i, j] += W.data
+    return A
 
 
 def spectral_rows(A: csr_array | np.ndarray, n_vectors: int) -> np.ndarray:
     """Rows (n, n_vectors) of the leading eigenvectors of a graph, each scaled to length 1."""
-    _, vectors = leading_eigenpairs(normalized_adjacency(A)[0], n_vectors)
+    is_full = isinstance(A, np.ndarray)
+    P = normalized_similarity(A) if is_full else normalized_adjacency(A)[0]
+    _, vectors = leading_eigenpairs(P, n_vectors)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
 
@@ -250,7 +259,8 @@ def spread_pairs(W: csr_array, known: Known, *, tol: float) -> np.ndarray:
     a, b = known.apart.T
     Z[a, b] = Z[b, a] = -1.0
     influence = B @ Z @ B.T
-    return influence / (np.abs(influence).max() or 1.0)
+    influence /= max(influence.max(), -influence.min()) or 1.0
+    return influence
 
 
 def core_rows(known: Known, rng) -> np.ndarray:

@@ -49,6 +49,7 @@ TRIAL_TOL = 1e-2  # of SKLR
 TOL = 1e-6  # of the walks
 SHARE = 0.95  # of a start's spectrum
 N_LANDMARKS = 1000
+BLOCK = 500  # rows whose edges are looked for at once
 N_EDGES = 30  # of a row, on the map
 TINY = 1e-12  # pull, where a row has fewer neighbors: no row is without edges
 PRICE = 0.5  # of a violated pair, in half mean squared distances
@@ -95,16 +96,20 @@ def join_graphs(spaces: list[np.ndarray], answers: Constraints) -> np.ndarray:
     joined = np.zeros((len(spaces[0]), len(spaces[0])))
     for space in spaces:
         joined += signed_graph(self_tuning_graph(space), known, tol=TOL)
-    return joined / len(spaces)
+    joined /= len(spaces)
+    return joined
 
 
 def strongest_edges(A: np.ndarray, n_edges: int = N_EDGES) -> csr_array:
     """Symmetric (n, n): of each row its largest entries; those below zero hardly pull."""
     n = len(A)
     n_edges = min(n_edges, n - 1)
-    others = np.where(np.eye(n, dtype=bool), -np.inf, A)
-    largest = np.argpartition(-others, n_edges - 1, axis=1)[:, :n_edges]
-    pulls = np.maximum(np.take_along_axis(others, largest, axis=1), TINY)
+    largest = np.empty((n, n_edges), dtype=np.int64)
+    for start in range(0, n, BLOCK):
+        dropped = -A[start : start + BLOCK]
+        np.fill_diagonal(dropped[:, start:], np.inf)
+        largest[start : start + BLOCK] = np.argpartition(dropped, n_edges - 1)[:, :n_edges]
+    pulls = np.maximum(np.take_along_axis(A, largest, axis=1), TINY)
     ends = np.arange(0, largest.size + 1, n_edges)
     edges = csr_array((pulls.ravel(), largest.ravel(), ends), shape=(n, n))
     return csr_array(edges + edges.T)

@@ -29,6 +29,7 @@ from likewise.kernels.graph import (
     laplacian,
     neighbor_graph,
     normalized_adjacency,
+    normalized_similarity,
     self_tuning_graph,
     similarity_graph,
 )
@@ -62,6 +63,7 @@ __all__ = [
     "nearest_rows",
     "neighbor_graph",
     "normalized_adjacency",
+    "normalized_similarity",
     "pivoted_cholesky",
     "polynomial",
     "rbf",

@@ -78,8 +78,14 @@ def diffusion_coordinates(W, *, n_components: int = 40, steps: float = 3):
     return Z / np.sqrt(np.square(Z).sum() / len(Z)), values
 
 
-def leading_eigenpairs(P: csr_array, n_components: int) -> tuple[np.ndarray, np.ndarray]:
+def leading_eigenpairs(
+    P: csr_array | np.ndarray, n_components: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Largest positive eigenvalues (q,) of a symmetric P, falling, and their vectors (n, q)."""
+    if isinstance(P, np.ndarray) and _is_tied_to_all(P):
+        values, vectors = _largest_eigenpairs(P, n_components)
+        kept = values > CUTOFF * values[0]
+        return np.minimum(values[kept], 1.0), vectors[:, kept]
     P = _without_traces(P)
     n_pieces, piece = connected_components(P, directed=False)
     n_components = max(n_components, n_pieces)  # or whole pieces would end up at the origin
@@ -106,6 +112,11 @@ def leading_eigenpairs(P: csr_array, n_components: int) -> tuple[np.ndarray, np.
         start, _, found_vectors = found[p]
         vectors[order[start : start + len(found_vectors)], column] = found_vectors[:, r]
     return np.minimum(every_value[best], 1.0), vectors
+
+
+def _is_tied_to_all(P: np.ndarray) -> bool:
+    """Whether one row is tied to all others, so that P is one piece, without looking further."""
+    return any((np.abs(row) >= TRACE).all() for row in P)
 
 
 def _without_traces(P) -> csr_array:
@@ -218,10 +229,10 @@ def _as_csr(columns: np.ndarray, weights: np.ndarray, n: int) -> csr_array:
 
 
 @one_thread_if_small(lambda P, k: P.shape[0] * k)  # Lanczos: one vector at a time
-def _largest_eigenpairs(P: csr_array, k: int) -> tuple[np.ndarray, np.ndarray]:
+def _largest_eigenpairs(P: csr_array | np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     n = P.shape[0]
     if n <= max(SMALL, 3 * k):
-        values, vectors = eigh(P.toarray(), n_largest=k)
+        values, vectors = eigh(_full(P), n_largest=k)
     else:
         start = np.random.default_rng(0).uniform(-1, 1, n)  # fixed: same graph, same coordinates
         try:
@@ -229,8 +240,12 @@ def _largest_eigenpairs(P: csr_array, k: int) -> tuple[np.ndarray, np.ndarray]:
             values, vectors = eigsh(P, k=k, which="LA", v0=start, maxiter=n_rounds)
         except ArpackNoConvergence:  # the leading eigenvalues can hardly be told apart
             if n <= DENSE:
-                values, vectors = eigh(P.toarray(), n_largest=k)
+                values, vectors = eigh(_full(P), n_largest=k)
             else:
                 values, vectors = eigsh(P, k=k, ncv=4 * k + 40, which="LA", v0=start, tol=ROUGH)
     falling = np.argsort(-values, kind="stable")
     return values[falling], fix_signs(vectors[:, falling])
+
+
+def _full(P: csr_array | np.ndarray) -> np.ndarray:
+    return P if isinstance(P, np.ndarray) else P.toarray()

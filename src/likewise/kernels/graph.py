@@ -153,6 +153,10 @@ def normalized_adjacency(W) -> tuple[csr_array, np.ndarray]:
     W : array-like or sparse of shape (n, n)
         Symmetric weights; negative ones count by their size in the degrees.
 
+    See Also
+    --------
+    normalized_similarity : The same of weights that are hardly ever 0.
+
     Examples
     --------
     >>> P, degrees = normalized_adjacency([[0.0, 2.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
@@ -169,6 +173,23 @@ def normalized_adjacency(W) -> tuple[csr_array, np.ndarray]:
         degrees[i] * degrees[j]
     )  # the same product both ways: exactly symmetric
     return csr_array(P + diags_array(isolated.astype(np.float64))), degrees
+
+
+def normalized_similarity(A: np.ndarray) -> np.ndarray:
+    """D^-1/2 A D^-1/2 of a full array (n, n), which stays one.
+
+    Examples
+    --------
+    >>> normalized_similarity(np.array([[1.0, -1.0], [-1.0, 7.0]]))
+    array([[ 0.5  , -0.25 ],
+           [-0.25 ,  0.875]])
+    """
+    degrees = np.array([np.abs(row).sum() for row in A])
+    roots = np.sqrt(np.where(degrees == 0, 1.0, degrees))
+    P = A / roots
+    P /= roots[:, None]
+    P[degrees == 0, degrees == 0] = 1.0
+    return P
 
 
 def laplacian(W, *, delta: float = 0.01) -> csr_array:

@@ -161,9 +161,10 @@ def _first_places(Z: np.ndarray) -> np.ndarray:
 def descend(graph: csr_array, flat: np.ndarray, n_steps: int, exaggeration: float) -> np.ndarray:
     """Gradient steps with momentum and a gain a coordinate, as vandermaaten2008 takes them."""
     rate = max(len(flat) / (4 * exaggeration), 10.0)
+    rows = np.repeat(np.arange(len(flat)), np.diff(graph.indptr))
     flat, velocity, gains = flat.copy(), np.zeros_like(flat), np.ones_like(flat)
     for _ in range(n_steps):
-        gradient = 4 * (exaggeration * attraction(graph, flat) - repulsion(flat))
+        gradient = 4 * (exaggeration * attraction(graph, rows, flat) - repulsion(flat))
         keeps_on = np.sign(gradient) != np.sign(velocity)  # a step goes against its gradient
         gains = np.maximum(np.where(keeps_on, gains + 0.2, gains * 0.8), 0.01)
         velocity = MOMENTUM * velocity - rate * gains * gradient
@@ -171,10 +172,9 @@ def descend(graph: csr_array, flat: np.ndarray, n_steps: int, exaggeration: floa
     return flat - flat.mean(axis=0)
 
 
-def attraction(graph: csr_array, flat: np.ndarray) -> np.ndarray:
-    """(n, 2): sum over j of p_ij q_ij (y_i - y_j), where q is not normalized."""
-    rows = np.repeat(np.arange(len(flat)), np.diff(graph.indptr))
-    x, y = flat.T
+def attraction(graph: csr_array, rows: np.ndarray, flat: np.ndarray) -> np.ndarray:
+    """(n, 2): sum over j of p_ij q_ij (y_i - y_j), where q is not normalized; `rows` of entries."""
+    x, y = np.ascontiguousarray(flat.T)
     dx, dy = x[rows] - x[graph.indices], y[rows] - y[graph.indices]
     pulls = graph.data / (1 + dx * dx + dy * dy)
     starts = graph.indptr[:-1]
