@@ -130,7 +130,8 @@ class GuidedClustering(
     cluster_centers_ : ndarray of shape (n_clusters, n_directions)
         In the learned space.
     anchors_ : ndarray of shape (n_anchors, n_directions) or None
-        Where answers name groups: the rows, in the learned space, that these were spread over.
+        Where answers name groups: the rows, in the learned space, that these were spread over. None
+        where rows go to the nearest center, as they do where groups of many rows are round.
     anchor_memberships_ : ndarray of shape (n_anchors, n_clusters) or None
         Their memberships, which other rows take from the nearest of them.
     anchor_directions_ : ndarray of shape (n_directions, 64) or None
@@ -291,7 +292,8 @@ class GuidedClustering(
         self.cluster_centers_ = outcome.centers
         self.anchors_, self.anchor_memberships_ = outcome.anchors, outcome.anchor_memberships
         self.anchor_directions_ = outcome.anchor_directions
-        self.membership_unit_ = float(sq_distances(Z, outcome.centers).min(axis=1).mean() / 2)
+        sq_unit = outcome.sq_unit or sq_distances(Z, outcome.centers).min(axis=1).mean() / 2
+        self.membership_unit_ = float(sq_unit)
         self.pulls_, self.doubtful_ = outcome.pulls, outcome.doubtful
         self.doubts_ = 1 - choice.credits
         learned = () if self.learner_ is None else (as_map(self.learner_),)
@@ -414,8 +416,9 @@ class GuidedClustering(
         """Memberships of each row: shares of the clusters that sum to 1.
 
         Where answers name the groups of some rows, they are those of the nearest rows of ``fit``,
-        calibrated on known rows that were held out; elsewhere they follow the distances to the
-        centers, and are not calibrated.
+        calibrated on known rows that were held out, or where groups of many rows are round, by
+        distances to their means in a unit fitted to those; elsewhere they follow the distances to
+        the centers, and are not calibrated.
 
         Parameters
         ----------

@@ -56,6 +56,7 @@ from likewise.guided.placed import (
     share_by_neighbors,
 )
 from likewise.guided.plain_clusters import cluster_plainly, how_far, share_plainly
+from likewise.guided.round_groups import RoundGroups, find_round_groups
 from likewise.guided.spaces import AS_THEY_ARE, Choice, start_coordinates
 from likewise.guided.unnamed_groups import seed_unnamed
 from likewise.kernel_learning import SKLR
@@ -84,6 +85,7 @@ class Outcome(NamedTuple):
     anchor_memberships: np.ndarray | None = None  # (m, k)
     anchor_directions: np.ndarray | None = None  # (r, q) in which rows look for them; None is all
     plain: Placed | None = None  # clusters without answers, where they were found
+    sq_unit: float | None = None  # of memberships by distances to centers, where it was fitted
 
 
 class Learned(NamedTuple):
@@ -129,11 +131,25 @@ def spread_groups(
         more = add_small_groups(rows, spread.memberships.argmax(axis=1), k, seed)
         if len(more) > len(rows):
             spread = spread_over(X, groups, weighed, more, groups[more], k)
-    Z, memberships = spread.Z, spread.memberships
-    labels = memberships.argmax(axis=1)
+    round_groups = None
+    if len(rows) < len(X) and k == n_groups:
+        round_groups = find_round_groups(
+            X[spread.rows],
+            spread.grouped.memberships,
+            None
+            if spread.grouped.learner is None
+            else along(spread.Z, spread.directions)[spread.rows],
+        )
+    if round_groups is None:
+        Z, labels = spread.Z, spread.memberships.argmax(axis=1)
+        centers = np.array([mean_of(Z, labels == group) for group in range(k)])
+    else:
+        Z, centers = X, round_groups.means
+        labels = sq_distances(Z, centers).argmin(axis=1)
+        trusted = known[~weighed.is_doubtful]
+        labels[trusted] = groups[trusted]
     order = largest_first(labels, k)
-    labels = np.argsort(order)[labels]
-    centers = np.array([mean_of(Z, labels == cluster) for cluster in range(k)])
+    labels, centers = np.argsort(order)[labels], centers[order]
     credits = pair_credits(answers, groups, weighed.held_out)
     doubtful_rows = known[weighed.is_doubtful]
     is_doubtful = np.array(
@@ -152,22 +168,19 @@ def spread_groups(
         weighed.hits,
         np.sqrt(weighed.hits * (1 - weighed.hits) / max(len(known) - 1, 1)),
         int(np.argmax(weighed.weights)),
-        explain(weighed, len(known), p_value),
+        explain(weighed, len(known), p_value) + explain_round(round_groups),
         credits,
     )
-    return Outcome(
-        choice,
-        spread.grouped.learner,
-        Z,
-        labels,
-        centers,
-        doubtful,
-        pulls,
-        why_n_clusters,
-        Z[spread.rows],
-        spread.grouped.memberships[:, order],
-        spread.directions,
-        plain,
+    outcome = Outcome(
+        choice, None, Z, labels, centers, doubtful, pulls, why_n_clusters, plain=plain
+    )
+    if round_groups is not None:
+        return outcome._replace(sq_unit=round_groups.sq_unit)
+    return outcome._replace(
+        learner=spread.grouped.learner,
+        anchors=Z[spread.rows],
+        anchor_memberships=spread.grouped.memberships[:, order],
+        anchor_directions=spread.directions,
     )
 
 
@@ -355,6 +368,16 @@ def explain(weighed: WeighedSpaces, n_known: int, p_value: float) -> str:
     return (
         f"{n_known} known rows predict each other's groups{tested}; they are spread by {spaces}, "
         f"most by {weighed.spaces[top].name}, which predicts {percent(weighed.hits[top])} of them."
+    )
+
+
+def explain_round(found: RoundGroups | None) -> str:
+    if found is None:
+        return ""
+    return (
+        f" Rows beyond the graph go to the nearest mean of a group in the features: means place "
+        f"{percent(found.share_by_means)} of its own rows as it does, their neighbors "
+        f"{percent(found.share_by_neighbors)}."
     )
 
 
