@@ -177,6 +177,20 @@ def test_a_checkpoint_of_other_work_is_refused_and_needs_a_seed(made, tmp_path):
         GuidedClustering(3, checkpoint=str(path)).fit(X)
 
 
+def test_a_checkpoint_that_cannot_be_written_is_refused_before_the_work(made, tmp_path):
+    for path in (tmp_path, tmp_path / "nowhere" / "run.labels"):
+        with pytest.raises(ValueError, match="must be a file in a folder that exists"):
+            model(checkpoint=path).fit(made[0], constraints=made[1]["pairs"])
+
+
+def test_a_file_without_rows_has_no_labels_and_no_memberships(made, by_anchors, tmp_path):
+    np.save(tmp_path / "none.npy", made[0][:0])
+    by_means = model().fit(made[0], constraints=made[1]["pairs"])
+    for fitted in (by_anchors, by_means):
+        assert fitted.predict(tmp_path / "none.npy").shape == (0,)
+        assert fitted.predict_proba(tmp_path / "none.npy").shape == (0, 3)
+
+
 def test_torch_on_the_cpu_assigns_as_numpy_does(made, by_anchors):
     pytest.importorskip("torch", reason="torch is not installed (extra deep)")
     X, answers = made

@@ -86,3 +86,17 @@ def test_a_folder_of_other_work_is_refused(made, tmp_path):
         model.write_clusters(frame, tmp_path / "out.parquet")
     with pytest.raises(ValueError, match="Only columns of Parquet or a dataframe can be kept"):
         model.write_clusters(scale.as_blocks(frame.to_numpy()), tmp_path / "new", keep=["a"])
+
+
+def test_other_rows_of_the_same_shape_are_not_taken_for_those_that_are_written(made, tmp_path):
+    frame, model, _ = made
+    X = frame.to_numpy()
+    np.save(tmp_path / "rows.npy", X)
+    model.write_clusters(tmp_path / "rows.npy", tmp_path / "out")
+    np.save(tmp_path / "rows.npy", X[::-1])
+    with pytest.raises(ValueError, match="was made by another model, other rows or settings"):
+        model.write_clusters(tmp_path / "rows.npy", tmp_path / "out")
+    model.write_clusters(scale.as_blocks(X), tmp_path / "memory")
+    model.write_clusters(scale.as_blocks(X.copy()), tmp_path / "memory")
+    with pytest.raises(ValueError, match="was made by another model, other rows or settings"):
+        model.write_clusters(scale.as_blocks(X[::-1]), tmp_path / "memory")

@@ -138,3 +138,23 @@ def test_rows_and_blocks_that_cannot_be_are_named(X):
         as_blocks(X).take([0, 103])
     with pytest.raises(ValueError, match="block_rows=0"):
         as_blocks(X, block_rows=0)
+
+
+def test_a_source_that_changes_after_it_was_opened_is_an_error_and_no_wrong_rows(X, tmp_path):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    array = pytest.importorskip("dask.array")
+    np.save(tmp_path / "rows.npy", X)
+    write = {"row_group_size": 20}
+    parquet.write_table(pyarrow.table({"x": X[:, 0]}), tmp_path / "rows.parquet", **write)
+    opened = [as_blocks(tmp_path / name, block_rows=20) for name in ("rows.npy", "rows.parquet")]
+    np.save(tmp_path / "rows.npy", X[:90])
+    parquet.write_table(pyarrow.table({"x": X[:90, 0]}), tmp_path / "rows.parquet", **write)
+    shorter = array.from_array(X[:40], chunks=(20, 4)).map_blocks(
+        lambda rows: rows[:-1], chunks=((20, 20), (4,)), dtype=X.dtype
+    )
+    opened.append(as_blocks(shorter))
+    for blocks in opened:
+        with pytest.raises(ValueError, match=r"has \d+ rows, not \d+: what it is read from"):
+            list(blocks.run(np.sum, what="adding"))
+        with pytest.raises(ValueError, match="has changed since it was opened"):
+            blocks.take(np.array([0, blocks.shape[0] - 1]))

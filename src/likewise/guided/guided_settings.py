@@ -1,5 +1,7 @@
 """Settings of GuidedClustering, refused before any work where they cannot mean anything."""
 
+from pathlib import Path
+
 import numpy as np
 
 from likewise.guided.last_step import check_last_step
@@ -33,5 +35,11 @@ def check_settings(model) -> None:
             f"checkpoint needs an int as random_state, not {model.random_state!r}: what was "
             "learned before must be learned again."
         )
+    if model.checkpoint is not None:
+        path = Path(model.checkpoint)
+        if path.is_dir() or not path.parent.is_dir():
+            raise ValueError(
+                f"checkpoint={model.checkpoint!r} must be a file in a folder that exists."
+            )
     if model.device is not None:
         on_device(np.empty(0), model.device)  # refused before the work if it is not there

@@ -137,7 +137,8 @@ def share_blocks(model, X: Blocks) -> np.ndarray:
         anchors = along(anchors, there)
         share = partial(share_by_neighbors, anchors=anchors, memberships=memberships)
         Z = _mapped_here(model, map_along(model.map_, there), X)
-    return np.concatenate(list(Z.run(share, what="assigning rows", n_jobs=model.n_jobs)))
+    found = list(Z.run(share, what="assigning rows", n_jobs=model.n_jobs))
+    return np.concatenate(found or [np.empty((0, model.n_clusters_))])
 
 
 def label_all_rows(

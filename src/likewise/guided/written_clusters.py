@@ -7,6 +7,7 @@ A part is there completely or not at all. Called again with the same model and r
 that are missing are made; a folder of other work is refused.
 """
 
+import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -111,7 +112,25 @@ def note_of(model, blocks: Blocks, keep: Sequence[str], memberships: bool) -> di
     """What the parts depend on."""
     arrays = (model.cluster_centers_, model.anchors_, model.anchor_memberships_)
     made_by = fingerprint_of(blocks, *arrays).hex()
-    return {"made by": made_by, "keep": list(keep), "memberships": bool(memberships)}
+    note = {"made by": made_by, "keep": list(keep), "memberships": bool(memberships)}
+    return note | {"rows": mark_of_rows(blocks)}
+
+
+def mark_of_rows(blocks: Blocks) -> str:
+    """The files that rows are read from, by size and time, or arrays in memory by their content.
+
+    Rows of Dask, and tables in memory, are not marked: they would have to be computed.
+    """
+    digest = hashlib.sha256()
+    files = dict.fromkeys(part[0] for part in blocks.parts if isinstance(part, tuple))
+    for file in files:
+        if isinstance(file, Path):
+            found = file.stat()
+            digest.update(repr((file.name, found.st_size, found.st_mtime_ns)).encode())
+    for part in blocks.parts:
+        if isinstance(part, np.ndarray):
+            digest.update(np.ascontiguousarray(part).data)
+    return digest.hexdigest()
 
 
 def check_note(folder: Path, note: dict) -> None:

@@ -119,14 +119,16 @@ class Blocks:
 
     def _run(self, function, arguments, n_jobs, what) -> Iterator[Any]:
         # What a thread or a Dask worker does holds no block but the one it is given.
-        do_work = partial(work_beside_others, self.load, self.maps)
+        load = partial(load_counted, self.load)
+        do_work = partial(work_beside_others, load, self.maps)
+        counted = zip(self.parts, self.bounds[:-1].tolist(), self.bounds[1:].tolist())
         if self.client is not None or self.is_lazy:
             given = (function, *arguments)
-            return run_on_dask(self.client, self.parts, do_work, given, what=what)
+            return run_on_dask(self.client, list(counted), do_work, given, what=what)
         if n_jobs in (None, 1) and not _is_parallel():
-            return (work(self.load, self.maps, part, function, *arguments) for part in self.parts)
+            return (work(load, self.maps, part, function, *arguments) for part in counted)
         return Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-            delayed(do_work)(part, function, *arguments) for part in self.parts
+            delayed(do_work)(part, function, *arguments) for part in counted
         )
 
     def map(self, function: Callable, n_features: int, dtype=None) -> "Blocks":
@@ -138,6 +140,19 @@ class Blocks:
         """The blocks that follow the first few: what is left where work is taken up again."""
         bounds = self.bounds[n_blocks:] - self.bounds[n_blocks]
         return replace(self, parts=self.parts[n_blocks:], bounds=bounds)
+
+    def some_rows(self, held: list[int], inside: list[np.ndarray], load: Callable) -> "Blocks":
+        """A few blocks, of which only the rows `inside` are used.
+
+        `load` takes a part with its bounds, and the numbers of the rows within it.
+        """
+        sizes = [len(within) for within in inside]
+        parts = [
+            ((self.parts[i], int(self.bounds[i]), int(self.bounds[i + 1])), within)
+            for i, within in zip(held, inside)
+        ]
+        bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        return replace(self, parts=parts, load=load, bounds=bounds)
 
     def take(self, rows: np.ndarray, *, n_jobs: int | None = None):
         """Rows by number (m, n_features), in the order asked for.
@@ -152,11 +167,7 @@ class Blocks:
         ends = np.searchsorted(rows[order], self.bounds)
         held = np.flatnonzero(np.diff(ends)).tolist() or [0]  # none of its rows, but of its type
         inside = [rows[order[ends[i] : ends[i + 1]]] - self.bounds[i] for i in held]
-        some = replace(
-            self,
-            parts=[(self.parts[i], within) for i, within in zip(held, inside)],
-            load=partial(_load_rows, self.load),
-        )
+        some = self.some_rows(held, inside, partial(_load_rows, self.load))
         found = list(some.run(as_it_is, what="gathering rows", n_jobs=n_jobs))
         stacked = sparse.vstack(found, "csr") if sparse.issparse(found[0]) else _stack(found)
         return stacked[np.argsort(order, kind="stable")]
@@ -262,6 +273,21 @@ def read(load: Callable, maps: tuple[Callable, ...], part):
     return rows
 
 
+def load_counted(load: Callable, counted):
+    """A block that has as many rows as were counted when its source was opened."""
+    part, start, stop = counted
+    rows = load(part)
+    first = rows[0] if isinstance(rows, tuple) else rows  # with something for each row
+    n_found = first.shape[0] if hasattr(first, "shape") else len(first)
+    if n_found != stop - start:
+        raise ValueError(
+            f"The block from row {start} to {stop - 1} has {n_found} rows, not {stop - start}: "
+            "what it is read from has changed since it was opened, or its chunks are not as long "
+            "as they say. Open it again."
+        )
+    return rows
+
+
 def _is_parallel() -> bool:
     """Whether a joblib configuration asks for more than one worker."""
     backend, n_jobs = get_active_backend()
@@ -316,10 +342,15 @@ def _of_dask_frame(frame, client, columns) -> Blocks:
     return Blocks(parts, load, opened.bounds, len(names), dtype, client, is_lazy=True, names=names)
 
 
-def _load_npy(place) -> np.ndarray:
+def _map_npy(place) -> np.ndarray:
     path, start, stop = place
+    return np.load(path, mmap_mode="r")[start:stop]
+
+
+def _load_npy(place) -> np.ndarray:
+    path, start, _ = place
     # A map of its own, closed on return: pages of a map that stays count as this process's memory.
-    return _check_finite(np.array(np.load(path, mmap_mode="r")[start:stop]), path.name, start)
+    return _check_finite(np.array(_map_npy(place)), path.name, start)
 
 
 def _load_row_group(place, columns: tuple[str, ...], dtype: np.dtype) -> np.ndarray:
@@ -333,12 +364,12 @@ def _load_partition(place, columns: list[str], dtype: np.dtype) -> np.ndarray:
 
 
 def _load_rows(load, part_and_rows):
-    part, rows = part_and_rows
+    counted, rows = part_and_rows
     if load is _load_npy:  # of a large file only the pages that hold them are read
-        path, start, stop = part
-        found = np.array(np.load(path, mmap_mode="r")[start:stop][rows])
+        path, start, _ = counted[0]
+        found = np.array(load_counted(_map_npy, counted)[rows])
         return _check_finite(found, path.name, start + rows)
-    return load(part)[rows]
+    return load_counted(load, counted)[rows]
 
 
 def _check_finite(rows: np.ndarray, name: str, start) -> np.ndarray:

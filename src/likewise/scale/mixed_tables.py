@@ -5,7 +5,6 @@ where it is worked on, whenever it is read: the encoded table is never in memory
 """
 
 import os
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 
 from likewise.features import TableFeatures, cell_table
 from likewise.files.cell_table import CellTable, take_rows
-from likewise.scale.blocks import Blocks, as_it_is
+from likewise.scale.blocks import Blocks, as_it_is, load_counted
 from likewise.scale.dask_frames import is_dask_frame, is_numeric, open_dask_frame
 from likewise.scale.parquet_rows import is_number, open_parquet, read_group
 
@@ -173,13 +172,10 @@ def take_table(blocks: Blocks, rows: np.ndarray, features=None, n_jobs: int | No
     {'plan': array(['gold', 'free'], dtype=object)}
     """
     ends = np.searchsorted(rows, blocks.bounds)
-    parts = [
-        (part, rows[ends[i] : ends[i + 1]] - blocks.bounds[i])
-        for i, part in enumerate(blocks.parts)
-        if ends[i] < ends[i + 1]
-    ]
-    held = replace(blocks, parts=parts, load=partial(_load_some, blocks.load))
-    found = [one.table for one in held.run(as_it_is, what="gathering rows", n_jobs=n_jobs)]
+    held = np.flatnonzero(np.diff(ends)).tolist()
+    inside = [rows[ends[i] : ends[i + 1]] - blocks.bounds[i] for i in held]
+    some = blocks.some_rows(held, inside, partial(_load_some, blocks.load))
+    found = [one.table for one in some.run(as_it_is, what="gathering rows", n_jobs=n_jobs)]
     return as_features_take(features, _joined(found))
 
 
@@ -241,8 +237,8 @@ def _load_table(place, columns) -> TableRows:
 
 
 def _load_some(load, part_and_rows) -> TableRows:
-    part, rows = part_and_rows
-    return load(part)[rows]
+    counted, rows = part_and_rows
+    return load_counted(load, counted)[rows]
 
 
 def _encode(features, rows) -> np.ndarray:

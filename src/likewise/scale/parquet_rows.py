@@ -137,6 +137,8 @@ def read_group(place, columns: Sequence[str]):
     file, group, _ = place
     _, parquet = import_pyarrow()
     with parquet.ParquetFile(file) as opened:
+        if group >= opened.num_row_groups:
+            raise ValueError(f"{file.name} has changed since it was opened. Open it again.")
         return opened.read_row_group(group, columns=list(columns), use_threads=False)
 
 
