@@ -8,7 +8,18 @@ import polars as pl
 import pytest
 from sklearn.cluster import KMeans
 
-from likewise import PCKMeans, model_file
+from likewise import (
+    Constraints,
+    PCKMeans,
+    choose_n_clusters,
+    constraint_prices,
+    metric_fitness,
+    model_file,
+    move_points,
+    next_questions,
+    optimality_gap,
+    select_constraints,
+)
 from likewise.numerics.rows import describe_text_column
 
 COLUMNS = {"width": [1.0, 2.0, 3.0, 4.0] * 3, "color": ["red", "7", "blue", "red"] * 3}
@@ -48,6 +59,29 @@ def test_every_estimator_names_the_column_that_holds_no_numbers(name):
 def test_the_cell_is_named_whatever_holds_it(X, where):
     with pytest.raises(ValueError, match=f"Column {where}.*Leave the column out"):
         PCKMeans(2).fit(X)
+
+
+ANSWERS = Constraints(12, must_link=[(0, 1)], cannot_link=[(0, 2)])
+FUNCTIONS = {
+    "choose_n_clusters": choose_n_clusters,
+    "constraint_prices": lambda X: constraint_prices(X, ANSWERS, 2),
+    "metric_fitness": lambda X: metric_fitness(X, ANSWERS, 2, ["euclidean"]),
+    "move_points": lambda X: move_points(X, ANSWERS, 2),
+    "next_questions": lambda X: next_questions(X, ANSWERS),
+    "optimality_gap": lambda X: optimality_gap(X, np.array([0, 0, 1] * 4), ANSWERS),
+    "select_constraints": lambda X: select_constraints(X, ANSWERS, 2),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_so_does_every_function_that_takes_rows(name):
+    with pytest.raises(ValueError, match="Column 'color' of X holds 'red' in row 0, which is not"):
+        FUNCTIONS[name](pd.DataFrame(COLUMNS))
+
+
+def test_a_model_in_the_place_of_rows_is_named():
+    with pytest.raises(TypeError, match="X is PCKMeans, an estimator"):
+        next_questions(PCKMeans(2), ANSWERS)
 
 
 def test_new_rows_get_the_same_error():

@@ -33,7 +33,7 @@ from likewise.cluster.together_share import (
 from likewise.constraints import Constraints, check_constraints
 from likewise.evaluation import answer_credits, percent
 from likewise.kernels import sq_distances
-from likewise.numerics.rows import sample_rows
+from likewise.numerics.rows import check_rows, sample_rows
 from likewise.numerics.threads import one_thread_if_small
 
 MOST = 30
@@ -98,7 +98,7 @@ def choose_n_clusters(
     """
     if n_clusters != "auto":
         return ClusterCount(n_clusters, f"{n_clusters}, as asked")
-    Z = np.asarray(Z)
+    Z = check_rows(Z, dtype=[np.float64, np.float32])
     answers = check_constraints(constraints, n_samples=len(Z))
     least = max(2, least_n_clusters(answers))
     seed = check_random_state(random_state).randint(2**31 - 1)

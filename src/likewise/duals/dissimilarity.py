@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 
 from likewise.cluster import dissimilarities
 from likewise.duals.sequences import edit_distances
+from likewise.numerics.rows import check_rows
 
 SMALLEST_VARIANCE = 1e-12  # of the largest: directions in which the rows do not vary are left out
 
@@ -51,7 +52,7 @@ def dissimilarity_matrix(X, metric="euclidean") -> np.ndarray:
     if isinstance(metric, str) and metric == "precomputed":
         return check_dissimilarities(X, len_of(X))
     is_mahalanobis = isinstance(metric, str) and metric == "mahalanobis"
-    X = check_array(
+    X = check_rows(
         X, accept_sparse=False if is_mahalanobis else "csr", dtype=[np.float64, np.float32]
     )
     if is_mahalanobis:

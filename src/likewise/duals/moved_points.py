@@ -24,13 +24,14 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from likewise.cluster import check_choice
 from likewise.constraints import Constraints, check_constraints
 from likewise.duals.priced_pairs import PricedPairs, pairs_of
 from likewise.duals.prices import SOLVERS, price_fixed
 from likewise.kernels import sq_distances
+from likewise.numerics.rows import check_rows
 from likewise.progress import track
 
 BEYOND = 1.01  # just across the border
@@ -146,7 +147,7 @@ def move_points(
     check_choice("order", order, ("dearest", "cheapest", "random"))
     check_choice("restarts", restarts, ("warm", "paper"))
     check_choice("solver", solver, SOLVERS["mssc"])
-    X = check_array(X, dtype=np.float64, copy=True)
+    X = check_rows(X, dtype=np.float64, copy=True)
     constraints = check_constraints(constraints, n_samples=len(X))
     rng = check_random_state(random_state)
     pairs = pairs_of(constraints)

@@ -11,7 +11,7 @@ Reference: peng2007 (mssc), randel2021 (k-medoids).
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils import check_array, check_scalar
+from sklearn.utils import check_scalar
 
 from likewise.cluster import check_choice, size_bounds
 from likewise.constraints import Constraints, check_constraints
@@ -20,6 +20,7 @@ from likewise.duals.partition_bound import bound_partitions, partition_program
 from likewise.duals.prices import constraint_prices
 from likewise.evaluation import violated_answers
 from likewise.numerics.partitions import cluster_means
+from likewise.numerics.rows import check_rows
 
 MOST_GROUPS = 2_000  # a minute or two; each step takes the eigenvectors of so large a matrix
 NO_SLACK = 1e-6  # of the pairs of k-medoids, which the program knows relaxed alone
@@ -132,7 +133,7 @@ def optimality_gap(
         return medoid_gap(X, metric, labels, asked, k, random_state)
     if not (isinstance(metric, str) and metric == "euclidean"):
         raise ValueError(f"model='mssc' is Euclidean; metric={metric!r} needs model='k-medoids'.")
-    rows = check_array(X, dtype=np.float64)
+    rows = check_rows(X, dtype=np.float64)
     return square_gap(rows, labels, asked, k, smallest, largest, tol=tol, max_iter=max_iter)
 
 

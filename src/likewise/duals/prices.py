@@ -22,6 +22,7 @@ from likewise.duals.dissimilarity import dissimilarity_matrix, len_of
 from likewise.duals.priced_pairs import PricedPairs, pairs_of
 from likewise.kernels import sq_distance_blocks, sq_distances
 from likewise.numerics.pair_distances import pair_sq_distances
+from likewise.numerics.rows import check_rows
 
 SOLVERS = {
     "mssc": ("auto", "lp", "subgradient", "isolated", "alternating"),
@@ -149,7 +150,7 @@ def constraint_prices(
     rng = check_random_state(random_state)
     pairs = pairs_of(constraints)
     if model == "mssc":
-        X = check_array(X, dtype=[np.float64, np.float32])
+        X = check_rows(X, dtype=[np.float64, np.float32])
         labels, found_centers, cost = cluster_once(X, n_clusters, centers, rng)
         priced, bound = price_fixed(X, found_centers, labels, cost, pairs, solver, eps, max_iter)
         triples_satisfied = satisfied_triples(constraints, lambda some: pair_sq_distances(X, some))

@@ -2,7 +2,7 @@
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 LARGEST = 1e100  # squares of larger numbers, and sums of squares, leave the range of floats
 SMALLEST = 1e-100  # if no number is as large: then all squares vanish
@@ -24,6 +24,19 @@ def validate_rows(estimator, X, **settings):
         raise ValueError(problem) from None
     check_scale(X, is_fit=settings.get("reset", True))
     return X
+
+
+def check_rows(X, **settings):
+    """X as scikit-learn's ``check_array`` returns it; a column without numbers is named."""
+    if hasattr(X, "fit") and not hasattr(X, "shape"):
+        raise TypeError(f"X is {type(X).__name__}, an estimator. Pass the rows in its place.")
+    try:
+        return check_array(X, **settings)
+    except (TypeError, ValueError) as error:
+        problem = describe_text_column(X)
+        if problem is None:
+            raise
+        raise ValueError(problem) from error
 
 
 def sample_rows(n_rows: int, n_wanted: int, forced: np.ndarray, seed: int) -> np.ndarray:
@@ -85,7 +98,8 @@ def describe_text_column(X) -> str | None:
             if not _is_number(cell, is_named=has_names):
                 return (
                     f"Column {name!r} of X holds {cell!r} in row {row}, which is not a number. "
-                    "Leave the column out, or encode it first, for example with OneHotEncoder."
+                    "Leave the column out, or make numbers of the whole table first: "
+                    "likewise.features.TableFeatures().fit_transform(X)."
                 )
     return None
 

@@ -41,6 +41,7 @@ from likewise.constraints import (
 from likewise.metric_learning import ITML
 from likewise.numerics.pair_distances import mean_sq_distance, pair_sq_distances
 from likewise.numerics.psd import positive_part
+from likewise.numerics.rows import check_rows
 from likewise.progress import track
 from likewise.selection.pool import (
     IDENTITY,
@@ -182,7 +183,7 @@ def select_constraints(
     >>> selected.qualities[-1] > selected.qualities[0]
     np.True_
     """
-    X = check_array(X, dtype=np.float64)
+    X = check_rows(X, dtype=np.float64)
     pool = check_constraints(pool, n_samples=len(X))
     rng = check_random_state(random_state)
     seed = int(rng.randint(2**31 - 1)) if not isinstance(random_state, int) else random_state

@@ -27,11 +27,12 @@ from itertools import combinations, islice
 from math import comb
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from likewise.constraints import Constraints, check_constraints
 from likewise.evaluation import percent
 from likewise.kernels import sq_distances
+from likewise.numerics.rows import check_rows
 from likewise.selection.landscape import (
     Landscape,
     RowGroups,
@@ -132,7 +133,7 @@ def next_questions(
     >>> 2 in asked[0].rows
     True
     """
-    numbers = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
+    numbers = check_rows(X, accept_sparse="csr", dtype=[np.float64, np.float32])
     n_rows = numbers.shape[0]
     constraints = check_constraints(constraints, n_samples=n_rows)
     check_settings(space, n_questions, strategy, kind, random_share, skip, n_rows)
