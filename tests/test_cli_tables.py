@@ -210,6 +210,7 @@ def test_other_methods_take_tables_too(folder, capsys, method):
 def test_check_and_select_take_tables_too(folder, capsys):
     arguments = ("customers.csv", "-k", 3)
     code, _, stderr = run(capsys, "check", *arguments, "-c", "labels.csv", "-o", "c.json")
+    assert "90 rows, 4 features, " in stderr  # columns that are used, as cluster counts them
     assert code == 0, stderr
     assert "left out: country" in stderr
     code, _, stderr = run(capsys, "select", *arguments, "--pool", "labels.csv", "-o", "s.csv")

@@ -40,6 +40,7 @@ def test_a_table_of_mixed_columns_is_clustered_as_it_is():
     assert model.report_.preparation == "none"
     assert model.report_.why_prepared == "4 of 5 columns used, each with the same weight"
     assert "customer_id: left out, it names rows" in str(model.report_)
+    assert str(model.report_).startswith(f"{len(Y)} rows, 5 columns, ")
 
 
 def test_pandas_and_polars_and_a_dict_give_the_same_clusters():

@@ -47,6 +47,13 @@ def test_an_oracle_that_knows_the_classes_gets_them():
     assert done.progress.n_questions == 12
 
 
+def test_a_session_says_how_many_answers_it_has():
+    session = ask(X, LabelOracle(Y), budget=3)
+    assert repr(session) == "<LabelingSession on 60 rows: 3 answers>"
+    session.undo()
+    assert repr(session) == "<LabelingSession on 60 rows: 2 answers>"
+
+
 def test_a_question_stays_until_it_is_answered():
     started = LabelingSession(X)
     question = started.next_question()

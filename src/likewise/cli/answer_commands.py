@@ -83,7 +83,7 @@ def check(
     constraints = read_answers(answers, rows)
     refuse_none(constraints, answers)
     X = rows.numbers()
-    print_size(X.shape, constraints)
+    print_size(rows.shape, constraints)
     print_columns(rows)
     preparation = rows.preparation(preparation)
     checked = check_answers(
@@ -189,7 +189,7 @@ def select(
     answers = read_answers(pool, rows)
     refuse_none(answers, pool)
     X = rows.numbers()
-    print_size(X.shape, answers)
+    print_size(rows.shape, answers)
     print_columns(rows)
     prepared = fit_preparation(X, rows.preparation(preparation))
     print_message(f"features: {prepared.why}")

@@ -173,9 +173,7 @@ def cluster(
     if image_shape is not None:
         images = _as_images(data_rows.numbers(), image_shape)
     constraints = read_answers(answers, data_rows)
-    n_columns = len(data_rows.feature_names or [c for c in data_rows.columns if c.n_features])
-    n_columns = n_columns or data_rows.rows.shape[1]
-    print_size((data_rows.n_rows, n_columns), constraints)
+    print_size(data_rows.shape, constraints)
     print_columns(data_rows)
     print_conflicts(constraints)
     if method in GUIDED:

@@ -38,6 +38,12 @@ class DataRows:
     is_read: Any = None  # (n,) which of the files could be
     problems: Mapping[str, str] = field(default_factory=dict)  # why the others could not
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows, and how many of the columns of DATA are used."""
+        columns = self.feature_names or [column for column in self.columns if column.n_features]
+        return self.n_rows, len(columns) or self.rows.shape[1]
+
     def numbers(self):
         """The rows as numbers (n, d)."""
         return self.rows if self.features is None else self.features.transform(self.rows)

@@ -63,6 +63,14 @@ class GuidedReport:
     people: str = ""
 
     @property
+    def size(self) -> str:
+        """Rows, columns and answers in words."""
+        columns = (
+            f"{len(self.columns)} columns" if len(self.columns) else f"{self.n_features} features"
+        )
+        return f"{self.n_rows} rows, {columns}, {self.n_answers} answers"
+
+    @property
     def how(self) -> str:
         """How the clusters came about, in plain words; ``why`` has the details."""
         if self.n_answers == 0:
@@ -92,12 +100,11 @@ class GuidedReport:
         if self.n_doubtful:
             rows.append(("set aside as doubtful", f"{self.n_doubtful} answers"))
         rows += [("conflict", conflict) for conflict in self.conflicts]
-        title = f"{self.n_rows} rows, {self.n_features} features, {self.n_answers} answers"
-        return html_table(title, rows)
+        return html_table(self.size, rows)
 
     def __str__(self):
         lines = [
-            f"{self.n_rows} rows, {self.n_features} features, {self.n_answers} answers",
+            self.size,
             f"how: {self.how}",
             f"features: {self.why_prepared}",
             *(f"  {column}" for column in self.columns),

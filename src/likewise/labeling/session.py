@@ -391,6 +391,9 @@ class LabelingSession:
 
     # What is known
 
+    def __repr__(self) -> str:
+        return f"<LabelingSession on {self.n_samples} rows: {len(counted(self._events))} answers>"
+
     @property
     def settings(self) -> dict[str, Any]:
         """What it was made with, but for its log."""

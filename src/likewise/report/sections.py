@@ -47,7 +47,9 @@ def summary(model, constraints: Constraints | None) -> Markup:
         lede = f"{result}. No answers were given, so these are clusters of the features alone."
     tiles = [
         ("rows", f"{report.n_rows:,}"),
-        ("features", f"{report.n_features:,}"),
+        ("columns", f"{len(report.columns):,}")
+        if len(report.columns)
+        else ("features", f"{report.n_features:,}"),
         ("clusters", f"{model.n_clusters_:,}"),
         ("answers", f"{report.n_answers:,}"),
     ]
