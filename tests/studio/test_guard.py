@@ -26,6 +26,17 @@ def test_the_link_gives_a_cookie_that_scripts_cannot_read(open_studio):
         assert browser.get("/").status_code == 200
 
 
+def test_a_ticket_lets_in_whoever_comes_first_and_the_link_everybody(open_studio):
+    visitors = Visitors("the-token")
+    ticket = visitors.ticket()
+    assert ticket != visitors.ticket()
+    tokens = (ticket, ticket, "the-token", "the-token")
+    with open_studio(visitors=visitors) as browser:
+        answers = [browser.get(f"/?token={token}", follow_redirects=False) for token in tokens]
+    assert [answer.status_code for answer in answers] == [303, 403, 303, 303]
+    assert "the one that the studio printed" in answers[1].json()["error"]
+
+
 def test_every_response_forbids_what_the_page_does_not_need(client):
     for path in ("/", "/api/start", "/api/none", "/media/row/0"):
         headers = client.get(path).headers

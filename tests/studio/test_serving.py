@@ -6,7 +6,8 @@ import socket
 
 import pytest
 
-from likewise.studio import StudioSettings, serving
+from likewise.labeling import EventLog, LabelingSession, RowNames
+from likewise.studio import Studio, StudioSettings, Visitors, serving
 from likewise.studio.serving import listen_at
 from tests.studio.browser.at_the_page import Place
 from tests.studio.conftest import X, make_gallery
@@ -28,6 +29,21 @@ def test_a_port_that_is_taken_is_one_line():
     with pytest.raises(OSError, match=rf"cannot listen at 127.0.0.1, port {port}: .*--port"):
         listen_at("127.0.0.1", port)
     first.close()
+
+
+def test_the_link_that_a_browser_is_started_with_works_once(monkeypatch, tmp_path):
+    opened, told, visitors = [], [], Visitors("the-token")
+    monkeypatch.setattr(serving.webbrowser, "open", opened.append)
+    monkeypatch.setattr(serving.StudioServer, "run", lambda self, sockets: sockets[0].close())
+    log = EventLog(tmp_path / "answers.log", RowNames(X))
+    settings = StudioSettings(learns=False)
+    studio = Studio(LabelingSession(X), make_gallery(), log, log.read(), settings)
+    serving.serve(studio, visitors, port=0, say=told.append)
+    log.close()
+    assert told[0].endswith("/?token=the-token")
+    ((link, ticket),) = [tuple(one.split("token=")) for one in opened]
+    assert told[0] == f"Open {link}token=the-token"
+    assert [visitors.enter(ticket) is None for _ in range(2)] == [False, True]
 
 
 def test_a_studio_stops_at_once_though_a_page_is_open(tmp_path, caplog):

@@ -118,7 +118,10 @@ class Routes:
         if token is not None:
             cookie = self.visitors.enter(token)
             if cookie is None:
-                return JSONResponse({"error": "This link is not, or no longer, valid."}, 403)
+                error = (
+                    "This link is not, or no longer, valid. Open the one that the studio printed."
+                )
+                return JSONResponse({"error": error}, 403)
             response = RedirectResponse("/", status_code=303)
             key = cookie_name(request.headers.get("host", ""))
             response.set_cookie(key, cookie, path="/", httponly=True, samesite="strict")

@@ -50,15 +50,15 @@ def serve(
     listening = listen_at(host, port)
     shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host
     address = f"[{shown}]" if ":" in shown else shown
-    link = f"http://{address}:{listening.getsockname()[1]}/?token={visitors.token}"
-    say(f"Open {link}")
+    link = f"http://{address}:{listening.getsockname()[1]}/?token="
+    say(f"Open {link}{visitors.token}")
     if host not in ("127.0.0.1", "localhost", "::1"):
         say(
             f"Everybody who reaches {host} and has this link can answer, and what they send is not "
             "encrypted. Put a TLS proxy in front, and name it by --allow-host."
         )
     if opens_browser:
-        webbrowser.open(link)
+        webbrowser.open(f"{link}{visitors.ticket()}")  # which other users see in the process list
     app = create_app(studio, visitors, (*hosts, host))
     config = uvicorn.Config(
         app,

@@ -33,10 +33,23 @@ class Visitors:
         self.token = secrets.token_urlsafe(24) if token is None else token
         self.people = people
         self._links: dict[str, str] = {}  # token -> whose
+        self._tickets: set[str] = set()  # tokens that work once
         self._visitors: dict[str, Visitor] = {}
+
+    def ticket(self) -> str:
+        """A token that lets its first user in, and nobody after them.
+
+        For a link that others on this machine can read: in the arguments of a browser.
+        """
+        self._tickets.add(ticket := secrets.token_urlsafe(24))
+        return ticket
 
     def enter(self, token: str) -> str | None:
         """The cookie of a new visitor, if the token is right."""
+        for ticket in self._tickets:
+            if hmac.compare_digest(token.encode(), ticket.encode()):
+                self._tickets.discard(ticket)
+                return self.admit(Visitor())
         for own, name in self._links.items():
             if hmac.compare_digest(token.encode(), own.encode()):
                 return self.admit(Visitor(name, is_owner=False, is_bound=True))
