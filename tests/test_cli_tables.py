@@ -10,6 +10,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from likewise.cli import main
+from likewise.files.tensor_file import read_tensors, write_tensors
 
 N = 90
 RNG = np.random.RandomState(0)
@@ -264,3 +265,18 @@ def test_one_of_anything_is_counted_as_one(folder, capsys):
     (folder / "pair.csv").write_text("kind,a,b\nsame,0,1\n")
     _, _, stderr = run(capsys, "cluster", "one.csv", "-c", "pair.csv", "-k", 2, "-o", "out.csv")
     assert "20 rows, 1 feature, 1 answer\n" in stderr
+
+
+def test_a_model_that_somebody_changed_ends_in_a_line(folder, capsys):
+    assert (
+        run(capsys, "cluster", "customers.csv", "-k", 3, "-o", "o.csv", "--model", "m.likewise")[0]
+        == 0
+    )
+    arrays, document = read_tensors("m.likewise")[:2]
+    column = document["model"]["state"]["features_"]["state"]["encoded_"]["items"][0]
+    column["fields"]["kind"] = "odd"
+    write_tensors("m.likewise", arrays, document)
+    code, _, stderr = run(capsys, "apply", "m.likewise", "customers.csv", "-o", "again.csv")
+    assert code == 1
+    assert "m.likewise cannot place these rows (KeyError: 'odd'). Was it changed" in stderr
+    assert len(stderr.splitlines()) == 1

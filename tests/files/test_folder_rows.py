@@ -1,3 +1,5 @@
+import os
+
 import pytest
 
 from likewise.files.folder_rows import find_images, folder_kind, read_texts
@@ -25,6 +27,17 @@ def test_images_are_found_at_any_depth_sorted_and_the_rest_is_named(folder):
     assert found.ids == ["a/z.png", "b.JPG"]
     assert found.paths == [folder / "a" / "z.png", folder / "b.JPG"]
     assert found.left_out == ["a/a.txt", "c.zip", "notes.txt"]
+
+
+def test_pipes_and_devices_are_no_files_of_a_folder(folder):
+    os.mkfifo(folder / "pipe.txt")
+    os.mkfifo(folder / "pipe.png")
+    (folder / "endless.txt").symlink_to("/dev/zero")
+    (folder / "linked.txt").symlink_to(folder / "notes.txt")
+    found = read_texts(folder)
+    assert found.ids == ["a/a.txt", "linked.txt", "notes.txt"]
+    assert {"pipe.txt", "endless.txt"} <= {*found.left_out}
+    assert find_images(folder).ids == ["a/z.png", "b.JPG"]
 
 
 def test_texts_are_read_with_their_names(folder):

@@ -1,5 +1,6 @@
 """Image files are read by Pillow alone."""
 
+import os
 import subprocess
 
 import pytest
@@ -27,4 +28,10 @@ def test_no_other_program_is_started_for_an_image(tmp_path, monkeypatch):
     for name in ("Popen", "check_call", "check_output", "run"):
         monkeypatch.setattr(subprocess, name, started)
     with pytest.raises(Image.UnidentifiedImageError):
+        open_image_file(tmp_path / "a.png")
+
+
+def test_a_pipe_is_no_image_and_nobody_waits_for_it(tmp_path):
+    os.mkfifo(tmp_path / "a.png")
+    with pytest.raises(OSError, match="it is a device or a pipe"):
         open_image_file(tmp_path / "a.png")

@@ -61,7 +61,13 @@ def apply(
         )
     new = _read_as_fitted(fitted, model, data, id_column, features)
     known = fitted if new.encoder is None else fitted[1:]  # the files are numbers already
-    labels = known.predict(new.rows)
+    try:
+        labels = known.predict(new.rows)
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{model} cannot place these rows ({type(error).__name__}: {error}). Was it changed "
+            "after it was saved? If not, this is a fault of likewise: please report it."
+        ) from error
     names = cluster_names_of(fitted)
     write_clusters(output, new.output_labels(labels), *new.output_ids, cluster_names=names)
     print_files(clusters=output)

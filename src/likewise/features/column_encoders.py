@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import OneHotEncoder, RobustScaler
+from sklearn.preprocessing import OneHotEncoder
 
 from likewise.features.column_kinds import MOST_LEVELS, is_known
 from likewise.features.text_features import TextFeatures
@@ -127,8 +127,7 @@ def _replace(fitted: FittedColumn, **changes) -> FittedColumn:
 def _fit_numbers(fitted, known, _):
     rows = known.astype(np.float64)[:, None]
     imputer = SimpleImputer(strategy="median").fit(rows)
-    scaler = RobustScaler().fit(rows)
-    spread, center = float(np.subtract(*np.percentile(rows, (75, 25)))), float(scaler.center_[0])
+    spread, center = float(np.subtract(*np.percentile(rows, (75, 25)))), float(np.median(rows))
     if spread <= SMALLEST_SPREAD * float(np.abs(rows).max()):  # more than half of it is one number
         spread = float(rows.std()) or 1.0
     return _replace(fitted, encoder=imputer, center=center, spread=spread)

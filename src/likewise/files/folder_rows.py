@@ -1,6 +1,7 @@
 """A folder as rows: its images or its texts, at any depth, each named by its path in the folder."""
 
 import os
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -92,7 +93,7 @@ def name_some(names: Sequence[str]) -> str:
 
 def _find(folder: Path, endings: tuple[str, ...], kind: str) -> FoundFiles:
     files = _files(folder)
-    is_kind = [path.suffix.lower() in endings for path in files]
+    is_kind = [path.suffix.lower() in endings and not is_endless(path) for path in files]
     ids = [path.relative_to(folder).as_posix() for path in files]
     if not any(is_kind):
         raise ValueError(
@@ -104,6 +105,15 @@ def _find(folder: Path, endings: tuple[str, ...], kind: str) -> FoundFiles:
         [path for path, kept in zip(files, is_kind) if kept],
         [name for name, kept in zip(ids, is_kind) if not kept],
     )
+
+
+def is_endless(path: str | os.PathLike) -> bool:
+    """Whether a path is a device, a pipe or a socket, which may never come to an end."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False  # whoever opens it says what is wrong
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _files(folder: Path) -> list[Path]:
