@@ -61,6 +61,8 @@ ROUND_SETS = (
 N_ROUNDS, PER_ROUND = 20, 10
 FALL = 0.03
 N_CLICKS = 100
+N_PAIRS = 100
+N_JUDGED = 20_000  # pairs of free rows
 N_BINS = 10
 PCCC = {  # set, pairs: ARI by baumann2025, appendix; features z-scored
     ("heart_statlog", 91): 0.643,
@@ -228,6 +230,38 @@ def run_calibration(*, data: str, seed: int) -> dict[str, float]:
     }
 
 
+def run_sure_of_pairs(*, data: str, seed: int) -> dict[str, float]:
+    """The same from 100 pairs, half of them must-links; and of "these two belong together".
+
+    A cluster stands for the class that most of its rows are in.
+    """
+    seed += FIRST_SEED
+    X, y = load(data)
+    y = np.unique(y, return_inverse=True)[1]
+    pairs = draw_pairs(y, N_PAIRS, seed)
+    model = guided(X, y, pairs, seed)
+    shares = model.predict_proba(X)
+    class_of = np.array(
+        [
+            np.bincount(y[model.labels_ == one], minlength=1).argmax()
+            for one in range(shares.shape[1])
+        ]
+    )
+    free = np.setdiff1d(np.arange(len(y)), pairs.touched_rows())
+    if len(free) < MIN_FREE:
+        free = np.arange(len(y))
+    is_right = class_of[shares[free].argmax(axis=1)] == y[free]
+    judged = np.random.default_rng(seed).choice(free, (N_JUDGED, 2))
+    i, j = judged[judged[:, 0] != judged[:, 1]].T
+    together = (shares[i] * shares[j]).sum(axis=1)
+    return {
+        "error": calibration_error(shares[free].max(axis=1), is_right),
+        "sure": float(shares[free].max(axis=1).mean()),
+        "right": float(is_right.mean()),
+        "error about pairs": calibration_error(together, y[i] == y[j]),
+    }
+
+
 def calibration_error(chances: np.ndarray, is_right: np.ndarray) -> float:
     """Mean over rows of the gap between chance and share of right ones in ten bins of chances."""
     bins = np.minimum((chances * N_BINS).astype(int), N_BINS - 1)
@@ -355,6 +389,11 @@ def conclude_calibration(records: list[Record]) -> list[str]:
     return [f"Mean expected calibration error of {len(errors)} runs: {np.mean(errors):.3f}."]
 
 
+def conclude_sure_of_pairs(records: list[Record]) -> list[str]:
+    errors = [float(record["error about pairs"]) for record in records]
+    return [*conclude_calibration(records), f"About pairs of rows: {np.mean(errors):.3f}."]
+
+
 def conclude_flipped(records: list[Record]) -> list[str]:
     found = summarize(records, ("data", "answers", "method"), "ARI")
     hurt = [
@@ -419,6 +458,18 @@ TABLES = (
         measures=("error", "sure", "right"),
         data=names,
         conclude=conclude_calibration,
+        first_seed=FIRST_SEED,
+    ),
+    Table(
+        "sure_of_pairs",
+        "Expected calibration error on free rows, 100 pairs, half of them must-links",
+        cells=lambda: cells_of(data=names()),
+        run=run_sure_of_pairs,
+        rows=(),
+        columns="data",
+        measures=("error", "sure", "right", "error about pairs"),
+        data=names,
+        conclude=conclude_sure_of_pairs,
         first_seed=FIRST_SEED,
     ),
     Table(

@@ -64,6 +64,21 @@ def test_calibration_errors_are_gaps_in_bins_by_their_share_of_rows():
     assert_allclose(few_answers.calibration_error(chances, is_right), (5 * 0.16 + 0.45) / 6)
 
 
+def test_memberships_from_pairs_about_two_blobs_are_sure_and_right(monkeypatch):
+    y = np.repeat([0, 1], 40)
+    X = np.random.RandomState(0).normal(size=(80, 2)) + 9 * y[:, None]
+    monkeypatch.setattr(few_answers, "load", lambda data: (X, y))
+    monkeypatch.setattr(few_answers, "N_PAIRS", 10)
+    found = few_answers.run_sure_of_pairs(data="made", seed=0)
+    assert found["right"] == 1
+    assert_allclose(found["error"], 1 - found["sure"])
+    assert 0 <= found["error about pairs"] < 0.2
+    records = [{name: str(value) for name, value in found.items()}] * 2
+    mean, about_pairs = few_answers.conclude_sure_of_pairs(records)
+    assert f"{found['error']:.3f}" in mean
+    assert f"{found['error about pairs']:.3f}" in about_pairs
+
+
 def test_every_contestant_of_pairs_gets_the_same_rows_and_answers(monkeypatch):
     X = np.vstack([np.zeros((20, 2)), np.ones((20, 2))]) + np.random.RandomState(0).rand(40, 2) / 9
     y = np.repeat([0, 1], 20)

@@ -139,6 +139,9 @@ class GuidedClustering(
         most.
     membership_unit_ : float
         Squared distance in which memberships by distances to centers are measured.
+    evenness_ : float
+        Share of every membership that is spread evenly over the clusters, since answers that were
+        held out, or had no part in the clusters, are predicted best so; 0 where there were none.
     learner_ : estimator or None
         The fitted learner; None when the features are used as they are.
     map_ : ChainedMap
@@ -294,6 +297,7 @@ class GuidedClustering(
         self.anchor_directions_ = outcome.anchor_directions
         sq_unit = outcome.sq_unit or sq_distances(Z, outcome.centers).min(axis=1).mean() / 2
         self.membership_unit_ = float(sq_unit)
+        self.evenness_ = outcome.evenness
         self.pulls_, self.doubtful_ = outcome.pulls, outcome.doubtful
         self.doubts_ = 1 - choice.credits
         learned = () if self.learner_ is None else (as_map(self.learner_),)
@@ -415,10 +419,11 @@ class GuidedClustering(
     def predict_proba(self, X):
         """Memberships of each row: shares of the clusters that sum to 1.
 
-        Where answers name the groups of some rows, they are those of the nearest rows of ``fit``,
-        calibrated on known rows that were held out, or where groups of many rows are round, by
-        distances to their means in a unit fitted to those; elsewhere they follow the distances to
-        the centers, and are not calibrated.
+        Where answers name the groups of some rows or are mostly pairs, they are those of the
+        nearest rows of ``fit`` or, where groups of many rows are round, by distances to their
+        means, and calibrated on answers that were held out; if nothing was learned, on all of them.
+        Where answers are triples, or the learner was given, they follow the distances to the
+        centers and are not calibrated.
 
         Parameters
         ----------

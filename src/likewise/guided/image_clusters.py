@@ -232,6 +232,7 @@ def by_network(
         "anchor_memberships_": None,
         "anchor_directions_": None,
         "membership_unit_": unit,  # memberships are the network's
+        "evenness_": 0.0,
         "pulls_": np.zeros(answers.n_answers),
         "doubtful_": none,
         "labels_": finished.labels,

@@ -49,7 +49,8 @@ PRIORS = {  # in nats
     MATCHED: 1.0,  # of clusters without answers: a click or two show no border of a group
 }
 PLAIN = "clusters without answers"
-SHARPER = 1.2  # the power where no fold is held out: memberships know more then
+POWER = 1.0  # log of what is expected before any row is held out, as memberships are flat,
+PULL = 0.5  # towards it, in nats
 LEAST = 1e-4  # membership: one space alone must not veto
 ALPHA = 0.98  # a step over the graph, as in GraphPropagation
 TOL = 1e-9
@@ -84,7 +85,7 @@ class WeighedSpaces(NamedTuple):
     weights: np.ndarray  # (n_spaces,)
     hits: np.ndarray  # (n_spaces,) share of the known rows predicted without them
     held_out: np.ndarray  # (m, k) of the known rows, by what was learned without their fold
-    sharpness: float  # the power of memberships where no fold is held out
+    sharpness: float  # the power of memberships
     is_doubtful: np.ndarray  # (m,) known rows that are set aside
 
 
@@ -161,7 +162,7 @@ def weigh_spaces(
     sharpness = fit_sharpness(unseen, own)
     unseen = sharpen(unseen, sharpness)
     return WeighedSpaces(
-        spaces, weights, is_hit.mean(axis=1), unseen, sharpness * SHARPER, doubt_rows(unseen, own)
+        spaces, weights, is_hit.mean(axis=1), unseen, sharpness, doubt_rows(unseen, own)
     )
 
 
@@ -377,12 +378,12 @@ def sharpen(memberships: np.ndarray, sharpness: float) -> np.ndarray:
 
 
 def fit_sharpness(memberships: np.ndarray, own: np.ndarray) -> float:
-    """The power with the least log-loss of held-out rows, drawn a little towards 1."""
+    """The power with the least log-loss of held-out rows, drawn a little towards e."""
     rows = np.arange(len(own))
 
     def loss(log_sharpness):
         chances = sharpen(memberships, np.exp(log_sharpness))[rows, own]
-        return -np.log(np.maximum(chances, LEAST)).mean() + 0.02 * log_sharpness**2
+        return -np.log(np.maximum(chances, LEAST)).sum() + PULL * (log_sharpness - POWER) ** 2
 
     return float(np.exp(minimize_scalar(loss, bounds=(-1.5, 3.0), method="bounded").x))
 

@@ -9,12 +9,14 @@ Maps and anchors go to the device with a block; what comes back is two numbers p
 GuidedClustering throughout.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from likewise.constraints import Constraints
+from likewise.guided.calibration import spread_evenly
 from likewise.guided.fewer_directions import along, center_directions, map_along
 from likewise.guided.last_step import Finished, finish
 from likewise.guided.outcome import Outcome, share_by_centers
@@ -137,8 +139,15 @@ def share_blocks(model, X: Blocks) -> np.ndarray:
         anchors = along(anchors, there)
         share = partial(share_by_neighbors, anchors=anchors, memberships=memberships)
         Z = _mapped_here(model, map_along(model.map_, there), X)
+    evenness = getattr(model, "evenness_", 0.0)  # that of a model saved before there was any
+    share = partial(share_evenly, share=share, evenness=evenness)
     found = list(Z.run(share, what="assigning rows", n_jobs=model.n_jobs))
     return np.concatenate(found or [np.empty((0, model.n_clusters_))])
+
+
+def share_evenly(Z, share: Callable, evenness: float) -> np.ndarray:
+    """Memberships (b, k) of one block, a part of them spread evenly."""
+    return spread_evenly(share(Z), evenness)
 
 
 def label_all_rows(

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from likewise.cluster import ClusterCount, choose_n_clusters
 from likewise.constraints import Constraints
 from likewise.evaluation import fit_keywords, percent, satisfied_answers
+from likewise.guided.calibration import evenness_by_groups, evenness_by_pairs
 from likewise.guided.evidence import weigh_evidence
 from likewise.guided.fewer_directions import along, anchor_directions
 from likewise.guided.graph_rows import add_small_groups, spread_over
@@ -47,6 +48,7 @@ from likewise.guided.pair_graphs import (
     memberships_of,
     never_contradict,
     unseen_credits,
+    unseen_evenness,
 )
 from likewise.guided.placed import (
     Placed,
@@ -55,7 +57,7 @@ from likewise.guided.placed import (
     share_by_distance,
     share_by_neighbors,
 )
-from likewise.guided.plain_clusters import cluster_plainly, how_far, share_plainly
+from likewise.guided.plain_clusters import cluster_plainly, how_far, share_plainly, share_some
 from likewise.guided.round_groups import RoundGroups, find_round_groups
 from likewise.guided.spaces import AS_THEY_ARE, Choice, start_coordinates
 from likewise.guided.unnamed_groups import seed_unnamed
@@ -86,6 +88,7 @@ class Outcome(NamedTuple):
     anchor_directions: np.ndarray | None = None  # (r, q) in which rows look for them; None is all
     plain: Placed | None = None  # clusters without answers, where they were found
     sq_unit: float | None = None  # of memberships by distances to centers, where it was fitted
+    evenness: float = 0.0  # share of memberships that answers want spread evenly over the clusters
 
 
 class Learned(NamedTuple):
@@ -118,7 +121,7 @@ def spread_groups(
             f"(p = {p_value:.2f})",
         )
         counted = ClusterCount(k, why_n_clusters)
-        return without_answers(X, answers, counted, choice, n_init, seed)
+        return without_answers(X, answers, counted, choice, n_init, seed, groups)
 
     trial_rows = rows[sample_rows(len(rows), TRIAL_ROWS, np.searchsorted(rows, known), seed)]
     seeds, plain = groups[rows], None
@@ -263,6 +266,7 @@ def join_pairs(
     step = HELD if all_hold else choose_step(trials, trial, error_rate, is_trusted)
     labels = steps[step].astype(np.int64)
     memberships = memberships_of(C, labels, centers, sharpness)
+    evenness = unseen_evenness(trials, trial, sharpness)
     anchors = Z[rows]
     there = anchor_directions(anchors)
     if len(rows) < len(X):
@@ -288,13 +292,23 @@ def join_pairs(
         memberships[:, order],
         there,
         found,
+        evenness=evenness,
     )
 
 
 def without_answers(
-    X: np.ndarray, answers: Constraints, counted: ClusterCount, choice: Choice, n_init: int, seed
+    X: np.ndarray,
+    answers: Constraints,
+    counted: ClusterCount,
+    choice: Choice,
+    n_init: int,
+    seed: int,
+    groups: np.ndarray | None = None,
 ) -> Outcome:
-    """The clusters of the rows alone, since answers teach nothing, as the choice says."""
+    """The clusters of the rows alone, since answers teach nothing, as the choice says.
+
+    Still they say how sure these clusters are: by the groups (n,) that they name, or by pairs.
+    """
     plain = cluster_plainly(X, counted.n_clusters, n_init, seed)
     if plain.why:
         choice = choice._replace(why=f"{choice.why} Clusters are found {plain.why}.")
@@ -312,7 +326,24 @@ def without_answers(
         plain.memberships,
         plain.directions,
         plain,
+        evenness=evenness_without(X, answers, plain, groups),
     )
+
+
+def evenness_without(
+    X: np.ndarray, answers: Constraints, plain: Placed, groups: np.ndarray | None
+) -> float:
+    """By answers that had no part in the clusters."""
+    if groups is not None:
+        known = np.flatnonzero(groups >= 0)
+        return evenness_by_groups(share_some(X, known, plain), groups[known])
+    pairs, sign = answers.signed_pairs()
+    if len(pairs) == 0:
+        return 0.0
+    touched, at = np.unique(pairs, return_inverse=True)
+    shares = share_some(X, touched, plain)[at.reshape(pairs.shape)]  # (m, 2, k)
+    weights = answers.weights[answers.positions("must_link", "cannot_link")]
+    return evenness_by_pairs(shares[:, 0], shares[:, 1], sign, weights)
 
 
 def nothing_learned(answers: Constraints, why: str) -> Choice:

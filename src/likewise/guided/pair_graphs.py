@@ -38,6 +38,7 @@ from likewise.cluster import (
 )
 from likewise.constraints import Constraints
 from likewise.evaluation import ahead_of_first, beats
+from likewise.guided.calibration import evenness_by_pairs
 from likewise.guided.known_groups import sharpen
 from likewise.guided.placed import share_by_distance
 from likewise.kernel_learning import SKLR
@@ -271,6 +272,16 @@ def unseen_credits(trials: PairTrials, answers: Constraints) -> Unseen:
     if contradicted > max(OFTEN, CARELESS * expected):
         rate = max(rate, MANY_WRONG)
     return Unseen(credits, power, sharpness, rate)
+
+
+def unseen_evenness(trials: PairTrials, answers: Constraints, sharpness: float) -> float:
+    """The share of memberships to spread evenly, by pairs that these were learned without."""
+    at = answers.positions("must_link", "cannot_link")
+    _, sign = answers.signed_pairs()
+    is_judged = ~np.isnan(trials.first[at, 0])
+    at, sign = at[is_judged], sign[is_judged]
+    first, second = (sharpen(shares[at], sharpness) for shares in (trials.first, trials.second))
+    return evenness_by_pairs(first, second, sign, answers.weights[at])
 
 
 def to_power(chances: np.ndarray, power: float) -> np.ndarray:

@@ -70,6 +70,13 @@ def share_plainly(X: np.ndarray, found: Placed) -> np.ndarray:
     return share_near(X, found.anchors, found.memberships, found.directions)
 
 
+def share_some(X: np.ndarray, rows: np.ndarray, found: Placed) -> np.ndarray:
+    """The same of some of the rows, in the unit of all."""
+    if found.anchors is None:
+        return share_plainly(X, found)[rows]
+    return share_plainly(X[rows], found)
+
+
 def how_far(X: np.ndarray, found: Placed) -> np.ndarray:
     """(n,) how far rows are from what is typical of their cluster: larger is farther."""
     if found.anchors is None:

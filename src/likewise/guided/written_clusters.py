@@ -110,7 +110,8 @@ def clusters_of(rows, model, keep: tuple[str, ...], memberships: bool):
 
 def note_of(model, blocks: Blocks, keep: Sequence[str], memberships: bool) -> dict:
     """What the parts depend on."""
-    arrays = (model.cluster_centers_, model.anchors_, model.anchor_memberships_)
+    evenness = np.array(getattr(model, "evenness_", 0.0))
+    arrays = (model.cluster_centers_, model.anchors_, model.anchor_memberships_, evenness)
     made_by = fingerprint_of(blocks, *arrays).hex()
     note = {"made by": made_by, "keep": list(keep), "memberships": bool(memberships)}
     return note | {"rows": mark_of_rows(blocks)}
