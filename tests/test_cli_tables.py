@@ -280,3 +280,14 @@ def test_a_model_that_somebody_changed_ends_in_a_line(folder, capsys):
     assert code == 1
     assert "m.likewise cannot place these rows (KeyError: 'odd'). Was it changed" in stderr
     assert len(stderr.splitlines()) == 1
+
+
+def test_ids_that_a_spreadsheet_takes_for_formulas_are_named_and_kept(folder, capsys):
+    ids = ["=1+1", "@sum", "-2+3|cmd", "+49 30 1234", "-5", *map(str, range(N - 5))]
+    CUSTOMERS.assign(customer_id=ids).to_csv("odd.csv", index=False)
+    arguments = ("cluster", "odd.csv", "--id-column", "customer_id", "-k", 3, "-o", "o.csv")
+    code, _, stderr = run(capsys, *arguments)
+    assert code == 0, stderr
+    assert "careful: a spreadsheet takes 3 ids for formulas, such as =1+1; import" in stderr
+    assert pd.read_csv("o.csv", dtype=str)["customer_id"].tolist() == ids
+    assert "careful" not in run(capsys, "cluster", "customers.csv", "-k", 3, "-o", "p.csv")[2]

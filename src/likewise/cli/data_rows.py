@@ -1,5 +1,6 @@
 """What DATA holds: numbers, a table of mixed columns, files, and the names of its rows."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,9 +15,12 @@ from likewise.cli.folder_data import (
     read_image_column,
     thumbnails,
 )
-from likewise.cli.messages import print_details, print_message
+from likewise.cli.messages import count_of, print_details, print_message
 
 MOST_NAMED = 12  # columns in one line
+MOST_LETTERS = 40  # of an id
+BEGIN_FORMULAS = "=@+-"
+FORMULA = re.compile(r"[=@]|[+-](?![-\d .,/()]*$)")  # +49 30 1234 and -5 are none
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,6 +247,12 @@ def print_columns(rows: DataRows) -> None:
     left_out = [column for column in left_out if column.name != rows.id_column]
     if rows.has_guessed_ids:
         print_message(f"ids: column {rows.id_column}")
+    formulas = [one for one in rows.ids or () if one[:1] in BEGIN_FORMULAS and FORMULA.match(one)]
+    if formulas:
+        print_message(
+            f"careful: a spreadsheet takes {count_of(len(formulas), 'id')} for formulas, such as "
+            f"{formulas[0][:MOST_LETTERS]}; import the column as text there"
+        )
     if rows.features is not None:
         kinds = [f"{c.kind}, {c.why}" if c.kind == "date" and c.why else c.kind for c in used]
         named = ", ".join(
