@@ -1,5 +1,6 @@
 """Batches through a fitted model: the clusters of predict, in batches of the same kind."""
 
+from decimal import Decimal
 from itertools import pairwise
 
 import numpy as np
@@ -153,3 +154,17 @@ def test_what_is_wrong_with_the_call_is_said_at_once(wine):
         model.predict_batches([frame], features="v")
     with pytest.raises(ValueError, match="keep has 'cluster'"):
         model.predict_batches([frame], keep=["cluster"])
+
+
+def test_decimals_of_spark_and_databases_are_numbers(wine):
+    frame, model, labels = wine
+    exact = frame.assign(x3=[Decimal(str(cell)) for cell in frame["x3"]])
+    for batch in (exact, pa.Table.from_pandas(exact)):
+        (found,) = model.predict_batches([batch], keep=["id"])
+        assert_array_equal(np.asarray(found["cluster"]), labels)
+    exact.loc[7, "x3"] = None
+    with pytest.raises(ValueError, match="Batch 0, row 7: column 'x3' is nan"):
+        list(model.predict_batches([exact]))
+    exact.loc[7, "x3"] = "1.5"
+    with pytest.raises(ValueError, match="column 'x3' has type Object, not numbers"):
+        list(model.predict_batches([exact]))

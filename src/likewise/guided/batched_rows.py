@@ -7,6 +7,7 @@ that other columns, and their order, do not matter. An empty batch gives an empt
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -192,7 +193,7 @@ def _side_by_side(frame, names: Sequence[str], number: int) -> np.ndarray:
 
     kinds = [frame[name].dtype for name in names]
     for name, kind in zip(names, kinds):
-        if not kind.is_numeric():
+        if not kind.is_numeric() and not _are_decimals(frame[name]):
             raise ValueError(
                 f"Batch {number}: column {name!r} has type {kind}, not numbers. Name the columns "
                 "of numbers in features=, or the others in keep=."
@@ -201,10 +202,19 @@ def _side_by_side(frame, names: Sequence[str], number: int) -> np.ndarray:
     rows = np.empty((len(frame), len(names)), np.float32 if is_single else np.float64)
     for j, name in enumerate(names):
         series = frame[name]
+        if not kinds[j].is_numeric():
+            rows[:, j] = [np.nan if cell is None else float(cell) for cell in series.to_list()]
+            continue
         if series.null_count():
             series = series.cast(nw.Float64())
         rows[:, j] = series.to_numpy()
     return rows
+
+
+def _are_decimals(series) -> bool:
+    """Whether a column of objects has decimals, as pandas gets them from Spark and databases."""
+    cells = [cell for cell in series.to_list() if cell is not None]
+    return bool(cells) and all(isinstance(cell, Decimal) for cell in cells)
 
 
 def _of_lists(series, name: str, n_features: int, number: int) -> np.ndarray:
