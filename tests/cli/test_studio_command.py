@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 import likewise.studio
+from likewise import cli
 from likewise.cli import main
 from likewise.cli.ask_command import read_shown_rows
 from likewise.cli.data_rows import ColumnChoice
@@ -173,7 +174,18 @@ def test_without_the_extra_one_line_says_how_to_install_it(folder, capsys, monke
     monkeypatch.delitem(sys.modules, "likewise.studio.serving", raising=False)
     code, said = run(capsys, "plain.csv")
     assert code == 1
-    assert said == "likewise: The studio needs uvicorn: pip install 'likewise[studio]'.\n"
+    in_a_copy = "in a copy of the repository: pip install '.[studio]'"
+    line = f"The studio needs uvicorn: pip install 'likewise[studio]'; {in_a_copy}."
+    assert said == f"likewise: {line}\n"
+
+
+def test_how_an_extra_is_installed_in_a_copy_is_said_before_a_release_alone(monkeypatch):
+    line = "Parquet files need pyarrow: pip install 'likewise[io]'."
+    monkeypatch.setattr(cli, "__version__", "1.2.dev0")
+    assert cli.say_how_in_a_copy(line).endswith("in a copy of the repository: pip install '.[io]'.")
+    assert cli.say_how_in_a_copy("pip install pandas") == "pip install pandas"
+    monkeypatch.setattr(cli, "__version__", "1.2")
+    assert cli.say_how_in_a_copy(line) == line
 
 
 def test_a_long_text_of_a_table_is_shown_whole_and_short_ones_are_cells(tmp_path):
