@@ -16,9 +16,10 @@ linear    the five known rows for learner=RCA(): to the nearest center after a l
 CPU and wall seconds of the whole fit, of the same fit on its 10,000 first rows (learning, which
 does not grow) and the difference by row; peak memory of the process; ARI, and the share of the rows
 of the small clouds that are in the cluster where most of their cloud is. The slope is that of log
-CPU seconds beyond learning over log rows, where all sizes were run. With --device, how many bytes
-of rows a second went to the device, beside what a copy alone reaches in the same process. With
---killed, each fit has a checkpoint=, is killed when half of its labels are in it, and is begun
+CPU seconds beyond learning over log rows, where all sizes were run; sizes with less than three such
+seconds are left out, for learning takes a second more or less each time. With --device, how many
+bytes of rows a second went to the device, beside what a copy alone reaches in the same process.
+With --killed, each fit has a checkpoint=, is killed when half of its labels are in it, and is begun
 again: CPU seconds are those of both, and labels must be those of the fit that was not killed. With
 --beside, up to --beside-rows the same calls are made of an older likewise, from its checkout.
 --results keeps a line per run, and what stands there is not run again; with --kept nothing else is
@@ -44,6 +45,7 @@ from benchmarks.summary import machine
 
 SIZES, SMALLEST = (100_000, 1_000_000, 10_000_000), (12_000, 24_000)
 KINDS = ("clicks", "triples", "linear")
+CLEAR = 3.0  # CPU seconds
 N_LABELS = 2  # of a row in a checkpoint: the cluster, and that before learning
 
 
@@ -155,8 +157,9 @@ def table(options, folder):
             *(["yes" if run["as_whole"] else "NO"] if options.killed else []),
         )
     for names, sizes in spent.items():
-        if len(sizes) == len(options.rows) > 1:
-            slope = np.polyfit(*np.log(np.array(sizes, dtype=float)).T, 1)[0]
+        clear = [(n_rows, beyond) for n_rows, beyond in sizes if beyond >= CLEAR]
+        if len(sizes) == len(options.rows) and len(clear) > 1:
+            slope = np.polyfit(*np.log(np.array(clear, dtype=float)).T, 1)[0]
             yield (
                 *names,
                 f"slope {slope:.2f}",
