@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from scipy.special import ndtr
 
 from likewise import Constraints, GuidedClustering
 from likewise.datasets import load_iris, load_wine
@@ -10,6 +11,8 @@ from likewise.guided import evidence
 from likewise.guided.evidence import (
     about_new_rows,
     folds_about_new_rows,
+    gains_of,
+    join,
     p_of,
     p_of_held_out,
     right_choices,
@@ -84,6 +87,27 @@ def test_a_space_that_knows_is_heard_beside_one_that_does_not(order):
     assert p_of_held_out(folds, lambda _: spaces[::-order][:1]) > 0.05
 
 
+def test_held_out_pairs_are_ranked_among_all_places_by_hand():
+    held_out = Constraints(6, must_link=[(0, 1), (1, 2), (3, 4)], cannot_link=[(0, 3)])
+    here = np.arange(6)[None]  # distances 1, 1, 1 and 10: shares of the ranks 1/2, 1/2, 1/2 and 1
+    ((_, gain),) = gains_of(held_out, LINE, here, (1 / 3, 1.0))
+    assert gain == pytest.approx([1 - 1 / 2])
+    assert gains_of(held_out, LINE, here, None) == []
+    alone = Constraints(6, must_link=[(0, 1)])  # in its fold
+    two_places = np.array([[0, 1, 2, 3, 4, 5], [0, 5, 2, 3, 4, 1]])
+    ((_, gain),) = gains_of(alone, LINE, two_places, (1.0, 1.0))
+    assert gain == pytest.approx([-1 / 2, -1])
+
+
+def test_only_near_pairs_asked_and_mostly_joined_are_no_evidence():
+    rng = np.random.default_rng(0)
+    X = np.sort(rng.uniform(size=(200, 1)), axis=0)
+    pairs = np.arange(80).reshape(40, 2)  # neighbors all, joined four times of five at random
+    joined = rng.permutation(np.repeat([True, False], [32, 8]))
+    answers = Constraints(200, must_link=pairs[joined], cannot_link=pairs[~joined])
+    assert p_of_held_out(folds_about_new_rows(answers, 0), lambda _: [X]) > 0.05
+
+
 def test_only_answers_about_new_rows_are_judged_by_hand():
     fit_part = Constraints(9, must_link=[(0, 1)], cannot_link=[(1, 2)])
     held_out = Constraints(
@@ -152,10 +176,11 @@ def test_right_answers_pass_with_twenty_pairs():
 
 
 @pytest.mark.parametrize(
-    ("n", "views", "near", "learned"), [(24, 1, 0, 0), (30, 0.8, 0, 0.2), (60, 0.4, 0.2, 0.4)]
+    ("n", "parts", "n_deals"),
+    [(24, (1.0, 0.0, 0.0), 0), (30, (0.5, 0.0, 0.5), 3), (60, (0.4, 0.2, 0.4), 1)],
 )
-def test_each_test_has_its_part_of_the_level(monkeypatch, n, views, near, learned):
-    found = {"p_of": 0.1, "p_of_nearest": 0.03, "p_of_held_out": 0.04}
+def test_each_test_has_its_weight_and_each_deal_a_part_of_it(monkeypatch, n, parts, n_deals):
+    found = {"p_of": 0.1, "p_of_nearest": 0.3, "p_of_held_out": 0.2}
     asked = []
     for name, p_value in found.items():
         monkeypatch.setattr(
@@ -164,9 +189,51 @@ def test_each_test_has_its_part_of_the_level(monkeypatch, n, views, near, learne
     y = np.repeat([0, 1], 30)
     X = y[:, None] + np.random.default_rng(0).normal(size=(60, 2))
     p_value = weigh_evidence(X, draw(y, 0, n=n), lambda _: [X]).p_value
-    parts = dict(zip(found, (views, near, learned)))
-    assert p_value == pytest.approx(min(found[name] / parts[name] for name in asked))
-    assert set(asked) == {name for name in found if parts[name]}
+    n_times = (1, int(n >= 60), n_deals)
+    assert asked == [name for name, times in zip(found, n_times) for _ in range(times)]
+    cots = sum(part / np.tan(np.pi * p) for part, p in zip(parts, found.values()))
+    joined = 1.15 * (0.5 - np.arctan(cots) / np.pi)
+    assert p_value == pytest.approx(0.1 if n == 24 else joined)
+
+
+def test_answers_are_dealt_anew_each_time(monkeypatch):
+    dealt = []
+    monkeypatch.setattr(evidence, "p_of", lambda *_: 0.5)
+    monkeypatch.setattr(evidence, "p_of_held_out", lambda folds, *_: dealt.append(folds) or 0.5)
+    answers = draw(np.repeat([0, 1], 30), 0, n=30)
+    weigh_evidence(np.random.default_rng(0).normal(size=(60, 2)), answers, None)
+    held_out = [[part.must_link.tolist() for _, part in folds] for folds in dealt]
+    assert len(held_out) == 3
+    assert held_out[0] != held_out[1] != held_out[2] != held_out[0]
+
+
+def test_views_that_are_sure_are_enough(monkeypatch):
+    monkeypatch.setattr(evidence, "p_of", lambda *_: 0.001)
+    monkeypatch.setattr(evidence, "p_of_nearest", None)
+    monkeypatch.setattr(evidence, "p_of_held_out", None)
+    y = np.repeat([0, 1], 30)
+    assert weigh_evidence(y[:, None] * 1.0, draw(y, 0, n=60), None).follows
+
+
+def test_joined_p_values_by_hand():
+    both = (0.5, 0.0, 0.5)
+    assert join([0.03, 1.0, 0.03], both) == pytest.approx(1.15 * 0.03)  # that agree count fully
+    assert join([0.01, 1.0, 1.0], both) == join([0.01], both) == join([0.01, 0.2, 0.9], both)
+    assert join([0.01], both) == pytest.approx(1.15 * 2 * 0.01, rel=0.15)  # and one alone for half
+    assert join([1.0, 1.0, 1.0], both) == 1.0
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5])
+@pytest.mark.parametrize("weights", [(0.5, 0.0, 0.5), (0.4, 0.2, 0.4)])
+def test_joined_p_values_keep_the_level_however_they_go_along(correlation, weights):
+    rng = np.random.default_rng(0)
+    n = 4_000
+    scores = np.sqrt(correlation) * rng.normal(size=(n, 1))
+    scores = scores + np.sqrt(1 - correlation) * rng.normal(size=(n, 3))
+    p_values = np.array([join(p, weights) for p in ndtr(-scores)])
+    for level in (0.01, 0.05):
+        most = level + 3 * np.sqrt(level * (1 - level) / n)
+        assert level / 2 < np.mean(p_values <= level) <= most
 
 
 def test_patches_are_heard_that_no_space_shows():

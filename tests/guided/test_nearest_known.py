@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from likewise import Constraints
 from likewise.guided.evidence import p_of as p_of_views
-from likewise.guided.evidence import parts_of_level, views_of
+from likewise.guided.evidence import views_of, weights_of_tests
 from likewise.guided.nearest_known import lead_of_known, nearness_between, p_of_nearest
 
 
@@ -98,7 +98,8 @@ def test_the_unit_and_the_place_of_the_rows_do_not_matter():
     assert p_of_nearest(X, answers) == p_of_nearest(8 * X + 3, answers)
 
 
-def test_the_parts_of_the_level_leave_most_to_the_views_of_few_answers():
-    assert parts_of_level(24) == (0.0, 0.0)
-    assert parts_of_level(25) == (0.2, 0.0)
-    assert sum(parts_of_level(60)) < 1
+def test_the_nearest_rows_are_heard_from_sixty_answers_on():
+    assert weights_of_tests(24) == (1.0, 0.0, 0.0, 0.0, 0.0)
+    assert weights_of_tests(59)[:2] == (0.5, 0.0)
+    assert weights_of_tests(60)[:2] == (0.4, 0.2)
+    assert all(sum(weights_of_tests(n)) == pytest.approx(1) for n in (24, 25, 59, 60))
