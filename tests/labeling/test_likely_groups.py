@@ -13,14 +13,17 @@ from sklearn.metrics import adjusted_rand_score
 from likewise.kernels import normalized_adjacency, self_tuning_graph
 from likewise.labeling import LabelingSession, LabelOracle, Walks, likely_groups
 from likewise.labeling.likely_groups import (
+    FALL,
     LEAST_SHARE,
+    MOST_ERRORS,
     N_WARMING,
-    THETA,
     draw_groups,
     earlier_shares,
     expected_index,
     extend,
+    join_chances,
     link_chances,
+    new_chances,
     number_by_first,
     settle_on,
     votes_between,
@@ -36,13 +39,29 @@ def draw_walks(seed, n=60):
 
 
 def draw_problem(seed, m=4):
-    """Chances of links and answers about so many rows."""
+    """A prior, as chances of joins (m, m), of new groups (2, m) and of two halves, and answers."""
     rng = np.random.default_rng(seed)
-    chances = np.tril(rng.random((m, m)) + 0.1)
-    chances /= chances.sum(axis=1, keepdims=True)
+    joins = np.tril(rng.random((m, m)) + 0.1, -1)
+    joins[1:] /= joins[1:].sum(axis=1, keepdims=True)
+    new = rng.uniform(0.1, 0.9, (2, m))
+    new[:, 0] = 1.0
     pairs = [(a, b, rng.choice([-1.0, 1.0])) for a, b in combinations(range(m), 2)]
-    together, apart = votes_between(pairs, np.arange(m))
-    return chances, together, apart
+    return (joins, new, np.array([0.3, 0.7])), *votes_between(pairs, np.arange(m))
+
+
+def draw_links(function, prior, together, apart, n_sweeps, seed):
+    """Groups, error rates and halves of all sweeps."""
+    joins, new, halves = prior
+    m = len(joins)
+    drawn, errors = np.empty((n_sweeps, m), dtype=np.int64), np.empty(n_sweeps)
+    at_half = np.empty(n_sweeps, dtype=np.int64)
+    log_joins, log_new, log_old = (np.log(np.maximum(p, 1e-300)) for p in (joins, new, 1 - new))
+    uniforms = np.random.default_rng(seed).random((n_sweeps, m))
+    function(
+        *(log_joins, log_new, log_old, np.log(halves)),
+        *(together, apart, uniforms, drawn, errors, at_half),
+    )
+    return drawn, errors, at_half
 
 
 def draw_person(y, n, *, wrong, seed=0):
@@ -67,12 +86,27 @@ def test_votes_are_added_up_both_ways_by_hand():
     assert_array_equal(apart, [[0, 0, 1], [0, 0, 0], [1, 0, 0]])
 
 
-def test_the_first_row_begins_a_group_and_the_second_does_with_three_quarters():
+def test_the_first_row_begins_a_group_and_a_row_at_half_does_with_one_half():
     walks, _ = draw_walks(0)
-    chances = link_chances(walks, np.array([3, 8, 11]))
-    assert_allclose(np.diag(chances), [1, THETA / (THETA + 1), THETA / (THETA + 2)])
+    chances = link_chances(walks, np.array([3, 8, 11]), half=1.0)
+    assert_allclose(np.diag(chances), [1, 1 / 2, 1 / (1 + 2**FALL)])
     assert_allclose(chances.sum(axis=1), 1)
     assert_array_equal(np.triu(chances, 1), 0)
+
+
+def test_the_second_row_can_join_nothing_but_the_first():
+    walks, _ = draw_walks(0)
+    joins = join_chances(walks, np.array([3, 8, 11]))
+    assert_allclose(joins[:2], [[0, 0, 0], [1, 0, 0]])
+    assert_allclose(joins[2].sum(), 1)
+
+
+@given(st.floats(0.5, 60))
+def test_the_odds_of_a_new_group_fall_with_the_rows_before(half):
+    new = new_chances(50, half)
+    assert new[0] == 1
+    assert (np.diff(new) < 0).all()
+    assert_allclose(new[1:] / (1 - new[1:]), (half / np.arange(1, 50)) ** FALL, rtol=1e-9)
 
 
 def test_groups_are_numbered_by_their_first_rows():
@@ -105,39 +139,36 @@ def test_groups_are_drawn_as_often_as_enumeration_says(problem, monkeypatch):
     error_rate = 0.2
     monkeypatch.setattr(likely_groups, "PRIOR_ERRORS", error_rate)
     monkeypatch.setattr(likely_groups, "PRIOR_REVIEWS", 1e12)  # the error rate stays as it is
-    chances, together, apart = draw_problem(problem)
-    exact = np.zeros((4, 4))
-    total = 0.0
+    prior, together, apart = draw_problem(problem)
+    joins, new, halves = prior
+    exact, of_half = np.zeros((4, 4)), np.zeros(2)
     for links in product(*(range(i + 1) for i in range(4))):
         groups = np.arange(4)
         for i, j in enumerate(links):
             groups[i] = groups[j]
         same = groups[:, None] == groups
         n_wrong = np.where(same, apart, together).sum() / 2
-        chance = np.prod([chances[i, j] for i, j in enumerate(links)])
-        chance *= (error_rate / (1 - error_rate)) ** n_wrong
-        exact += chance * same
-        total += chance
-    uniforms = np.random.default_rng(problem).random((6000, 4))
-    drawn, errors = np.empty((6000, 4), dtype=np.int64), np.empty(6000)
-    log_chances = np.log(np.maximum(chances, 1e-300))
-    walk_links.py_func(log_chances, together, apart, uniforms, drawn, errors)
+        surprise = (error_rate / (1 - error_rate)) ** n_wrong
+        for h, begins in enumerate(new):
+            chances = [
+                begins[i] if i == j else (1 - begins[i]) * joins[i, j] for i, j in enumerate(links)
+            ]
+            chance = halves[h] * np.prod(chances) * surprise
+            exact += chance * same
+            of_half[h] += chance
+    drawn, errors, at_half = draw_links(walk_links.py_func, prior, together, apart, 6000, problem)
     same = np.mean([groups[:, None] == groups for groups in drawn[N_WARMING:]], axis=0)
-    assert_allclose(same, exact / total, atol=0.05)
+    assert_allclose(same, exact / of_half.sum(), atol=0.05)
+    assert_allclose(np.mean(at_half[N_WARMING:] == 1), of_half[1] / of_half.sum(), atol=0.05)
     assert_allclose(errors, error_rate, atol=1e-9)
 
 
 def test_the_compiled_loop_draws_what_its_source_draws():
-    chances, together, apart = draw_problem(5, m=12)
-    uniforms = np.random.default_rng(0).random((30, 12))
-    found = []
-    for function in (walk_links, walk_links.py_func):
-        drawn, errors = np.empty((30, 12), dtype=np.int64), np.empty(30)
-        log_chances = np.log(np.maximum(chances, 1e-300))
-        function(log_chances, together, apart, uniforms, drawn, errors)
-        found.append((drawn, errors))
-    assert_array_equal(found[0][0], found[1][0])
-    assert_allclose(found[0][1], found[1][1])
+    problem = draw_problem(5, m=12)
+    compiled, source = (draw_links(f, *problem, 30, 0) for f in (walk_links, walk_links.py_func))
+    assert_array_equal(compiled[0], source[0])
+    assert_allclose(compiled[1], source[1])
+    assert_array_equal(compiled[2], source[2])
 
 
 @given(SEEDS)
@@ -195,6 +226,25 @@ def test_right_answers_about_all_pairs_give_the_classes_and_few_errors():
     likely = draw_groups(walks, pairs, rows, seed=0)
     assert adjusted_rand_score(y[rows], likely.groups) == 1
     assert likely.error_rate < 0.01
+
+
+@pytest.mark.parametrize("problem", range(4))
+def test_most_answers_are_right_where_classes_have_nothing_to_do_with_the_rows(problem):
+    rng = np.random.default_rng(problem)
+    X, y = rng.normal(size=(200, 6)), rng.integers(2, size=200)
+    rows = np.arange(0, 200, 6)
+    ends = [rng.choice(rows, 2, replace=False).tolist() for _ in range(90)]
+    is_right = rng.random(90) > 0.1
+    pairs = [
+        (a, b, 1.0 if (y[a] == y[b]) == right else -1.0) for (a, b), right in zip(ends, is_right)
+    ]
+    walks = Walks(normalized_adjacency(self_tuning_graph(X))[0], X)
+    likely = draw_groups(walks, pairs, rows, seed=0)
+    place = {row: i for i, row in enumerate(rows.tolist())}
+    groups = likely.groups
+    wrong = [(groups[place[a]] == groups[place[b]]) != (sign > 0) for a, b, sign in pairs]
+    assert np.mean(wrong) < 0.25
+    assert likely.error_rate <= MOST_ERRORS
 
 
 def test_wrong_answers_are_outvoted_and_counted():

@@ -13,6 +13,7 @@ from likewise.labeling import Walks
 from likewise.labeling.likely_groups import draw_groups
 from likewise.labeling.telling_pairs import (
     agreement,
+    chances_of_together,
     dependence,
     most_telling_pair,
     variance_taken,
@@ -37,6 +38,12 @@ def test_the_open_pair_tells_most_and_a_certain_one_nothing():
     taken = variance_taken(groups, np.ones(4), np.array([0, 0, 2]), np.array([1, 2, 3]), 0.1)
     assert taken[1] > 0
     assert_allclose(taken[[0, 2]], 0, atol=1e-9)
+
+
+def test_the_chance_of_together_by_hand():
+    groups = np.array([[0, 0, 1], [0, 1, 1], [0, 0, 0], [0, 0, 2]])  # 0-1 in three of four draws
+    together = chances_of_together(groups, np.array([0]), np.array([1]), 0.1)
+    assert_allclose(together, 0.75 * 0.9 + 0.25 * 0.1)
 
 
 @given(SEEDS)

@@ -1,9 +1,11 @@
 """Groups by pairs where people err: draws of all partitions that answers and walks leave likely.
 
     z        groups of the known rows 0, 1, ..., in the order in which they were asked about
-    prior    row i begins a group with chance nu_i = THETA / (THETA + i), or joins that of an
-             earlier row j with chance (1 - nu_i) q_ij;  q_ij by how much row j says about row i
+    prior    row i begins a group with odds nu_i / (1 - nu_i) = (half / i)^FALL, or joins that of
+             an earlier row j with chance (1 - nu_i) q_ij;  q_ij by how much row j says about row i
              beside the other earlier rows, over the graph and by distances, squared
+    half     the row from which on new groups are the exception, drawn with the groups: log half
+             is normal around log USUAL_HALF
     answers  each is wrong with chance e, whatever the others are;  e has mean PRIOR_ERRORS,
              worth PRIOR_REVIEWS answers, and becomes what the groups drawn last violate
     draws    link by link (Gibbs), several times from single rows, answers counting more and more
@@ -16,7 +18,7 @@ Links go to earlier rows, so a group has one row that links to itself, and
 The groups that are settled on are those whose adjusted Rand index with the groups drawn is expected
 to be largest.
 Reference: blei2011 for groups by links, fritsch2009 for the choice. We differ from blei2011 in
-links that go back only, so that there are no cycles, and in answers for data.
+links that go back only, so that there are no cycles, in fewer late groups, and in answers for data.
 """
 
 import math
@@ -31,13 +33,18 @@ from likewise.labeling.walks import NOISE, Walks
 from likewise.numerics.loops import CompiledLoop
 from likewise.numerics.threads import one_thread
 
-THETA = 3.0  # the larger, the more groups are expected
+FALL = 2.5  # of the odds of a new group: rows asked about first are far apart, and of new groups
+USUAL_HALF = 5.6  # the larger, the more groups are expected
+HALF_SPREAD = 0.8  # of its logarithm
+HALVES = np.geomspace(1.4, 64, 12)  # where it is drawn
 SHARPNESS = 2.0  # of the shares that earlier rows have in a row
 DISTANCE_WEIGHT = 0.5  # of shares by distances, beside 1 of those over the graph
 LEAST_SHARE = 0.005  # of an earlier row, before shares are sharpened
 SURPRISE = 0.02  # chance that a row follows any earlier row, however far
 PRIOR_ERRORS = 0.05  # share of answers that are wrong, before any was heard,
 PRIOR_REVIEWS = 10  # believed like so many
+MOST_ERRORS = 0.3  # above one half, groups that contradict most answers would be likely
+LEAST_CHANCE = 1e-300  # of a link; logarithms stay finite
 N_CHAINS = 4  # each from single rows
 N_SWEEPS = 50  # over all rows, of each
 N_WARMING = 20  # of these, in which answers count more and more, and no groups are kept
@@ -52,6 +59,7 @@ class LikelyGroups(NamedTuple):
     drawn: np.ndarray  # (s, m) their groups, draw by draw; names mean nothing between draws
     groups: np.ndarray  # (m,) those settled on, from 0
     error_rate: float  # share of the answers that are wrong
+    half: float  # the row from which on new groups are the exception
 
 
 @one_thread()
@@ -61,15 +69,21 @@ def draw_groups(
     """Likely groups of the known rows, from pairs (a, b, weight): together > 0, apart < 0."""
     together, apart = votes_between(pairs, rows)
     draws = [np.random.default_rng([seed, chain]) for chain in range(N_CHAINS)]
-    log_prior = np.log(np.maximum(link_chances(walks, rows), 1e-300))
+    log_joins = np.log(np.maximum(join_chances(walks, rows), LEAST_CHANCE))
+    new = np.array([new_chances(len(rows), half) for half in HALVES])
+    log_new, log_old = np.log(np.maximum([new, 1 - new], LEAST_CHANCE))
+    log_halves = -np.square(np.log(HALVES / USUAL_HALF) / HALF_SPREAD) / 2
     drawn = np.empty((N_CHAINS, N_SWEEPS, len(rows)), dtype=np.int64)
-    errors = np.empty((N_CHAINS, N_SWEEPS))
+    errors, at_half = np.empty((N_CHAINS, N_SWEEPS)), np.empty((N_CHAINS, N_SWEEPS), dtype=np.int64)
     for chain, rng in enumerate(draws):
         uniforms = rng.random((N_SWEEPS, len(rows)))
-        walk_links(log_prior, together, apart, uniforms, drawn[chain], errors[chain])
+        prior = log_joins, log_new, log_old, log_halves
+        found = drawn[chain], errors[chain], at_half[chain]
+        walk_links(*prior, together, apart, uniforms, *found)
     kept = drawn[:, N_WARMING:].reshape(-1, len(rows))
-    groups = settle_on(kept)
-    return LikelyGroups(rows, kept, groups, float(errors[:, N_WARMING:].mean()))
+    half = np.exp(np.log(HALVES)[at_half[:, N_WARMING:]].mean())
+    error_rate = errors[:, N_WARMING:].mean()
+    return LikelyGroups(rows, kept, settle_on(kept), float(error_rate), float(half))
 
 
 def votes_between(
@@ -87,8 +101,22 @@ def votes_between(
     return together, apart
 
 
-def link_chances(walks: Walks, rows: np.ndarray) -> np.ndarray:
+def link_chances(walks: Walks, rows: np.ndarray, half: float) -> np.ndarray:
     """(m, m) chance that a row links to an earlier row, and to itself; rows sum to 1."""
+    new = new_chances(len(rows), half)
+    chances = (1 - new)[:, None] * join_chances(walks, rows)
+    np.fill_diagonal(chances, new)
+    return chances
+
+
+def new_chances(n_rows: int, half: float) -> np.ndarray:
+    """(m,) chance that each row, in the order in which they were asked about, begins a group."""
+    places = np.arange(1, n_rows)
+    return np.append(1.0, 1 / (1 + (places / half) ** FALL))
+
+
+def join_chances(walks: Walks, rows: np.ndarray) -> np.ndarray:
+    """(m, m) chance that a row that begins no group links to each earlier row."""
     m = len(rows)
     Phi = walks.coordinates[rows]
     shares = earlier_shares(Phi @ Phi.T + (1 + NOISE) * np.eye(m))
@@ -97,10 +125,7 @@ def link_chances(walks: Walks, rows: np.ndarray) -> np.ndarray:
         shares += DISTANCE_WEIGHT * earlier_shares(noisy(R))
     chances = rows_to_one(shares**SHARPNESS)
     evenly = rows_to_one(np.tril(np.ones((m, m)), -1))
-    new = THETA / (THETA + np.arange(m))
-    chances = (1 - new)[:, None] * ((1 - SURPRISE) * chances + SURPRISE * evenly)
-    np.fill_diagonal(chances, new)
-    return chances
+    return (1 - SURPRISE) * chances + SURPRISE * evenly
 
 
 def earlier_shares(covariance: np.ndarray) -> np.ndarray:
@@ -120,14 +145,22 @@ def rows_to_one(weights: np.ndarray) -> np.ndarray:
 
 
 @CompiledLoop
-def walk_links(log_prior, together, apart, uniforms, drawn, errors):
-    """Sweeps over all links, from single rows; groups (t, m) by first row, and error rates (t,)."""
-    m = len(log_prior)
+def walk_links(
+    log_joins, log_new, log_old, log_halves, together, apart, uniforms, drawn, errors, at_half
+):
+    """Sweeps over all links, from single rows: groups (t, m), error rates (t,) and halves (t,).
+
+    Groups have the numbers of their first rows, halves their places in `HALVES`. log_new and
+    log_old (h, m) are the chances that rows begin groups, or do not, by half.
+    """
+    m = len(log_joins)
     links, groups = np.arange(m), np.arange(m)
     below = np.zeros(m, dtype=np.bool_)  # rows that hang on the one that is linked anew
     votes = together - apart
     n_answers = together.sum() / 2 + apart.sum() / 2
     error_rate = PRIOR_ERRORS
+    half = int(np.argmax(log_halves))
+    logs_of_half = np.empty(len(log_halves))
     for t in range(len(uniforms)):
         warmth = min(1.0, COLDEST + (1 - COLDEST) * t / N_WARMING)
         surprise = warmth * math.log((1 - error_rate) / error_rate)
@@ -140,16 +173,27 @@ def walk_links(log_prior, together, apart, uniforms, drawn, errors):
             for_rows = np.dot(below.astype(np.float64), votes)
             for_group = np.bincount(groups, for_rows, m)
             for_group[i] = 0.0  # what is said about rows below i holds wherever i links to
-            logs = log_prior[i, : i + 1] + surprise * for_group[groups[: i + 1]]
+            logs = log_joins[i, : i + 1] + log_old[half, i]
+            logs[i] = log_new[half, i]
+            logs += surprise * for_group[groups[: i + 1]]
             summed = np.cumsum(np.exp(logs - logs.max()))
             j = min(np.searchsorted(summed, uniforms[t, i] * summed[-1]), i)
             links[i] = j
             if j != i:
                 groups[below] = groups[j]
-        n_wrong = np.where(groups.reshape(m, 1) == groups, apart, together).sum() / 2
-        error_rate = (PRIOR_REVIEWS * PRIOR_ERRORS + n_wrong) / (PRIOR_REVIEWS + n_answers)
+        if t >= N_WARMING // 2:  # before, most rows are single ones
+            begins = links == np.arange(m)
+            for h in range(len(log_halves)):
+                logs_of_half[h] = log_halves[h] + np.where(begins, log_new[h], log_old[h]).sum()
+            summed = np.cumsum(np.exp(logs_of_half - logs_of_half.max()))
+            half = min(np.searchsorted(summed, uniforms[t, 0] * summed[-1]), len(log_halves) - 1)
+        if t >= N_WARMING:  # before, answers hardly count, and most seem wrong
+            n_wrong = np.where(groups.reshape(m, 1) == groups, apart, together).sum() / 2
+            n_wrong += PRIOR_REVIEWS * PRIOR_ERRORS
+            error_rate = min(n_wrong / (PRIOR_REVIEWS + n_answers), MOST_ERRORS)
         drawn[t] = groups
         errors[t] = error_rate
+        at_half[t] = half
 
 
 def extend(drawn: np.ndarray, chances: np.ndarray, rng: np.random.Generator) -> np.ndarray:

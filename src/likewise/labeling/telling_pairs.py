@@ -4,6 +4,7 @@
     L_st   number of pairs of rows that are together in both draw s and draw t: the sum of
            squares of (rows in both g and h) over groups g of s and h of t, but for the diagonal
     taken  (1 - 2e)^2 HSIC(y, L) / (p (1 - p)),  p = e + (1 - 2e) mean y, e the error rate
+    asked  where taken * sqrt(p (1 - p)) is largest: few draws decide what nearly certain pairs take
 
 Summed over all pairs of rows, the variance of "are they in one group?" that a noisy answer takes
 away is the squared covariance over the variance of the answer, and these squared covariances are
@@ -37,7 +38,7 @@ def most_telling_pair(
     known, m = likely.rows, len(likely.rows)
     sample = rng.choice(others, min(N_SAMPLE, len(others)), replace=False)
     rows = np.concatenate([known, new_rows, sample])
-    groups = extend(likely.drawn, link_chances(walks, rows), rng)
+    groups = extend(likely.drawn, link_chances(walks, rows, likely.half), rng)
     weights = np.ones(len(rows))
     weights[m + len(new_rows) :] = len(others) / max(len(sample), 1)
     firsts = np.concatenate(
@@ -51,9 +52,11 @@ def most_telling_pair(
     firsts, seconds = firsts[is_open], seconds[is_open]
     if not len(firsts):
         return None
-    taken = variance_taken(groups, weights, firsts, seconds, likely.error_rate)
-    taken[firsts >= m] *= NEW_WEIGHT
-    best = int(np.argmax(taken))
+    scores = variance_taken(groups, weights, firsts, seconds, likely.error_rate)
+    together = chances_of_together(groups, firsts, seconds, likely.error_rate)
+    scores *= np.sqrt(together * (1 - together))
+    scores[firsts >= m] *= NEW_WEIGHT
+    best = int(np.argmax(scores))
     return int(rows[firsts[best]]), int(rows[seconds[best]])
 
 
@@ -62,9 +65,16 @@ def variance_taken(
 ) -> np.ndarray:
     """(c,) variance that the answer about each pair takes away, from groups (s, n) drawn."""
     is_same = (groups[:, firsts] == groups[:, seconds]).astype(np.float64)
-    together = e + (1 - 2 * e) * is_same.mean(axis=0)
+    together = chances_of_together(groups, firsts, seconds, e)
     variance = np.maximum(together * (1 - together), 1e-6)
     return (1 - 2 * e) ** 2 * dependence(agreement(groups, weights), is_same) / variance
+
+
+def chances_of_together(
+    groups: np.ndarray, firsts: np.ndarray, seconds: np.ndarray, e: float
+) -> np.ndarray:
+    """(c,) chance that the answer about each pair is "together", from groups (s, n) drawn."""
+    return e + (1 - 2 * e) * (groups[:, firsts] == groups[:, seconds]).mean(axis=0)
 
 
 def agreement(groups: np.ndarray, weights: np.ndarray) -> np.ndarray:
