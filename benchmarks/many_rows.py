@@ -157,7 +157,7 @@ def table(options, folder):
             *(["yes" if run["as_whole"] else "NO"] if options.killed else []),
         )
     for names, sizes in spent.items():
-        clear = [(n_rows, beyond) for n_rows, beyond in sizes if beyond >= CLEAR]
+        clear = [size for size in sizes if options.smallest or size[1] >= CLEAR]
         if len(sizes) == len(options.rows) and len(clear) > 1:
             slope = np.polyfit(*np.log(np.array(clear, dtype=float)).T, 1)[0]
             yield (
