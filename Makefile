@@ -28,7 +28,7 @@ $(VENV)/.made:
 	@touch $@
 
 $(VENV)/.core: pyproject.toml | $(VENV)/.made
-	@test -e $(VENV)/.dev || { echo "installing likewise into $(VENV) (about a minute)"; $(call install,$(VENV),-e '.[plot]'); }
+	@test -e $(VENV)/.dev || { echo "installing likewise into $(VENV) (about a minute)"; $(call install,$(VENV),-e '.[plot$(comma)studio]'); }
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml requirements/ci.txt requirements/cpu.txt | $(VENV)/.made

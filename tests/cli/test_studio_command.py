@@ -8,8 +8,7 @@ import pytest
 from PIL import Image
 
 import likewise.studio
-from likewise import cli
-from likewise.cli import main
+from likewise.cli import main, messages
 from likewise.cli.ask_command import read_shown_rows
 from likewise.cli.data_rows import ColumnChoice
 from likewise.cli.studio_rows import gallery_of
@@ -181,11 +180,12 @@ def test_without_the_extra_one_line_says_how_to_install_it(folder, capsys, monke
 
 def test_how_an_extra_is_installed_in_a_copy_is_said_before_a_release_alone(monkeypatch):
     line = "Parquet files need pyarrow: pip install 'likewise[io]'."
-    monkeypatch.setattr(cli, "__version__", "1.2.dev0")
-    assert cli.say_how_in_a_copy(line).endswith("in a copy of the repository: pip install '.[io]'.")
-    assert cli.say_how_in_a_copy("pip install pandas") == "pip install pandas"
-    monkeypatch.setattr(cli, "__version__", "1.2")
-    assert cli.say_how_in_a_copy(line) == line
+    monkeypatch.setattr(messages, "__version__", "1.2.dev0")
+    said = messages.say_how_in_a_copy(line)
+    assert said.endswith("'likewise[io]'; in a copy of the repository: pip install '.[io]'.")
+    assert messages.say_how_in_a_copy("pip install pandas") == "pip install pandas"
+    monkeypatch.setattr(messages, "__version__", "1.2")
+    assert messages.say_how_in_a_copy(line) == line
 
 
 def test_a_long_text_of_a_table_is_shown_whole_and_short_ones_are_cells(tmp_path):

@@ -4,15 +4,13 @@ Data goes to stdout or to the file that -o names, messages and progress to stder
 failure is one line and a non-zero exit. Heavy imports happen inside the commands.
 """
 
-import re
 import sys
 import warnings
 
 import click
 
-from likewise import __version__
 from likewise.cli.commands import commands
-from likewise.cli.messages import fail, print_warnings_once
+from likewise.cli.messages import fail, print_warnings_once, say_how_in_a_copy
 
 EXPECTED = (ValueError, TypeError, OSError)
 
@@ -39,11 +37,3 @@ def main(arguments: list[str] | None = None) -> None:
         fail(say_how_in_a_copy(str(error)), 1)
     except EXPECTED as error:
         fail(str(error), 1)
-
-
-def say_how_in_a_copy(message: str) -> str:
-    """How a missing extra is installed, also as long as the package index has no release."""
-    extra = re.search(r"pip install 'likewise(\[\w+\])'", message)
-    if extra is None or "dev" not in __version__:
-        return message
-    return f"{message.rstrip('.')}; in a copy of the repository: pip install '.{extra.group(1)}'."

@@ -3,12 +3,14 @@
 import shutil
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
+from likewise.cli.messages import say_how_in_a_copy
 from likewise.constraints import Constraints
 from likewise.datasets import load_digits
 from likewise.evaluation import free_row_score, satisfaction_score
@@ -69,7 +71,8 @@ def run_demo(folder: Path, *, n_answers: int, random_state: int, say: Callable) 
         about = {"constraints": answers, "images": pictures, "title": "Handwritten digits"}
         write_report(folder / REPORT, model, X, **about)
     say(f"Files in {folder}/: {', '.join(written)}")
-    say(f"To answer yourself:  {_command()} demo --studio")
+    lacking = "" if find_spec("uvicorn") else "  (needs pip install 'likewise[studio]')"
+    say(f"To answer yourself:  {_command()} demo --studio{say_how_in_a_copy(lacking)}")
     say(f"Open this report in a browser: {folder / REPORT}")
 
 

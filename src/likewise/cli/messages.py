@@ -1,9 +1,12 @@
 """Messages on stderr: results, warnings and errors, each in one line."""
 
 import json
+import re
 import sys
 
 import click
+
+from likewise import __version__
 
 MAX_MESSAGE = 2000  # characters: a page of a terminal
 LEAST_END = 200  # of them at the end, which says what to do
@@ -183,3 +186,11 @@ def _one_line(message) -> str:
 def fail(message: str, code: int) -> None:
     click.echo(f"likewise: {_one_line(message)}", err=True)
     sys.exit(code)
+
+
+def say_how_in_a_copy(message: str) -> str:
+    """How a missing extra is installed, also as long as the package index has no release."""
+    if "dev" not in __version__:
+        return message
+    in_a_copy = r"\g<0>; in a copy of the repository: pip install '.\1'"
+    return re.sub(r"pip install 'likewise(\[\w+\])'", in_a_copy, message)
