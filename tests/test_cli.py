@@ -17,7 +17,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from likewise import Constraints, load_model
+from likewise import Constraints, __version__, load_model
 from likewise.cli import main
 from likewise.datasets import load_digits, load_iris
 
@@ -420,3 +420,9 @@ def test_data_and_answers_that_are_swapped_are_said_to_be(iris, capsys):
     code, _, stderr = run(capsys, "cluster", iris / "answers.csv", "-c", iris / "iris.csv")
     assert code == 1
     assert "DATA holds answers: are the two files swapped?" in stderr
+
+
+def test_the_package_runs_as_a_module_too():
+    command = [sys.executable, "-m", "likewise", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"likewise, version {__version__}\n"
