@@ -174,8 +174,7 @@ def descend(graph: csr_array, flat: np.ndarray, n_steps: int, exaggeration: floa
 
 def attraction(graph: csr_array, rows: np.ndarray, flat: np.ndarray) -> np.ndarray:
     """(n, 2): sum over j of p_ij q_ij (y_i - y_j), where q is not normalized; `rows` of entries."""
-    x, y = np.ascontiguousarray(flat.T)
-    dx, dy = x[rows] - x[graph.indices], y[rows] - y[graph.indices]
+    dx, dy = (line.take(rows) - line.take(graph.indices) for line in flat.T.copy())
     pulls = graph.data / (1 + dx * dx + dy * dy)
     starts = graph.indptr[:-1]
     return np.stack([np.add.reduceat(pulls * d, starts) for d in (dx, dy)], axis=1)
@@ -201,35 +200,49 @@ def repulsion_by_grid(flat: np.ndarray) -> np.ndarray:
     n, low, extent = len(flat), flat.min(axis=0), np.ptp(flat, axis=0).max()
     spacing = max(SPACING, extent / (MAX_NODES - 4))
     n_nodes = int(extent / spacing) + 5
-    at = (flat - low) / spacing + 1.5
-    corner = np.floor(at).astype(np.int64)
-    near_x, near_y = np.moveaxis(_cubic(at - corner), 2, 0)  # (4, n) each
+    at = ((flat - low) / spacing + 1.5).T
+    corner = at.astype(np.intp)
+    near_x, near_y = np.moveaxis(_cubic(at - corner), 1, 0)  # (4, n) each
+    shares = (near_x[:, None] * near_y).reshape(16, n)
+    nodes = corner[0] * n_nodes + corner[1] + _steps(n_nodes)
+    density = np.bincount(nodes.ravel(), shares.ravel(), n_nodes**2).reshape(n_nodes, n_nodes)
+    total, pushes = _convolve(density, spacing)
+    forces = [np.einsum("jn,jn->n", shares, push.ravel()[nodes]) for push in pushes]
+    return np.stack(forces, axis=1) / (total - n)
+
+
+def _steps(n_nodes: int) -> np.ndarray:
+    """(16, 1): from a node to those around it, where a row of the grid has so many."""
     steps = np.arange(-1, 3)
-    nodes = (corner @ [n_nodes, 1])[:, None, None] + n_nodes * steps[:, None] + steps
-    shares = near_x.T[:, :, None] * near_y.T[:, None, :]  # (n, 4, 4)
-    ends = np.arange(0, 16 * n + 1, 16)
-    spread = csr_array((shares.ravel(), nodes.ravel(), ends), shape=(n, n_nodes**2))
-    density = np.bincount(spread.indices, spread.data, n_nodes**2).reshape(n_nodes, n_nodes)
-    fields = _convolve(density, spacing).reshape(3, -1)
-    total, push_x, push_y = (spread @ fields.T).T
-    return np.stack([push_x, push_y], axis=1) / (total.sum() - n)
+    return (n_nodes * steps[:, None] + steps).reshape(16, 1)
 
 
-def _convolve(density: np.ndarray, spacing: float) -> np.ndarray:
-    """(3, s, s): the density convolved with q, q^2 dx and q^2 dy; float32 halves the time."""
-    size, density = len(density), density.astype(np.float32)
+def _convolve(density: np.ndarray, spacing: float) -> tuple[float, np.ndarray]:
+    """The sum of q over all pairs, and the density convolved with q^2 dx and q^2 dy, (2, s, s).
+
+    float32 halves the time. The sum needs no convolution: it is one of the squared spectrum.
+    """
+    size = len(density)
     n_padded = fft.next_fast_len(2 * size, real=True)
-    spectrum = fft.rfft2(density, (n_padded, n_padded))
-    fields = fft.irfft2(_kernels(n_padded, spacing) * spectrum, (n_padded, n_padded))
-    return fields[:, :size, :size]
+    spectrum = fft.rfft2(density.astype(np.float32), (n_padded, n_padded))
+    q, kernels = _kernels(n_padded, spacing)
+    total = float(np.vdot(q, np.square(spectrum.real) + np.square(spectrum.imag)))
+    return total, fft.irfft2(kernels * spectrum, (n_padded, n_padded))[:, :size, :size]
 
 
 @lru_cache(maxsize=4)  # the grid changes seldom from step to step
-def _kernels(n_padded: int, spacing: float) -> np.ndarray:
+def _kernels(n_padded: int, spacing: float) -> tuple[np.ndarray, np.ndarray]:
+    """The spectra of q, divided by the number of nodes and doubled where half is left out, and of
+    q^2 dx and q^2 dy."""
     steps = fft.fftfreq(n_padded, 1 / n_padded) * spacing
     dx, dy = steps[:, None], steps[None, :]
     q = 1 / (1 + dx * dx + dy * dy)
-    return fft.rfft2(np.stack([q, q * q * dx, q * q * dy]).astype(np.float32))
+    counts = np.full(n_padded // 2 + 1, 2.0)
+    counts[0] = 1
+    if n_padded % 2 == 0:
+        counts[-1] = 1
+    whole = fft.rfft2(q).real * counts / n_padded**2
+    return whole, fft.rfft2(np.stack([q * q * dx, q * q * dy]).astype(np.float32))
 
 
 def _cubic(t: np.ndarray) -> np.ndarray:
@@ -237,11 +250,7 @@ def _cubic(t: np.ndarray) -> np.ndarray:
 
     Lagrange's: exact for cubic polynomials.
     """
+    inner, outer = t * (t - 1), (t + 1) * (t - 2)
     return np.stack(
-        [
-            -t * (t - 1) * (t - 2) / 6,
-            (t + 1) * (t - 1) * (t - 2) / 2,
-            -(t + 1) * t * (t - 2) / 2,
-            (t + 1) * t * (t - 1) / 6,
-        ]
+        [inner * (t - 2) / -6, outer * (t - 1) / 2, outer * t / -2, inner * (t + 1) / 6]
     )

@@ -17,7 +17,8 @@ from sklearn.utils.extmath import row_norms
 
 from likewise.numerics.array_library import is_array_elsewhere
 
-FEWEST = 256  # rows to look among: below, a plain selection is as quick
+FEWEST = 256  # rows to look among, and
+FEWEST_PER_FEATURE = 3  # per feature: below, a plain selection is as quick
 HALVINGS = 5  # of the rows, column beside column, until minima of groups of 32 are left
 GROUP = 2**HALVINGS
 MOST_FEATURES = 512  # beyond, the bound on the error lets too many candidates through
@@ -32,7 +33,7 @@ def has_candidates(X, Y, k: int) -> bool:
     """Whether looking for candidates first is exact and pays: dense rows, and many of them."""
     if is_array_elsewhere(X) or issparse(X) or issparse(Y) or X.shape[1] > MOST_FEATURES:
         return False
-    return k > 0 and len(Y) >= max(FEWEST, GROUP * k)
+    return k > 0 and len(Y) >= max(FEWEST, FEWEST_PER_FEATURE * X.shape[1], GROUP * k)
 
 
 def nearest_candidates(X: np.ndarray, Y: np.ndarray, k: int):
