@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from likewise.kernel_learning.start_kernels import fit_start
+from likewise.kernel_learning.start_kernels import fit_start, map_training_rows
 from likewise.kernels import linear
 
 
@@ -38,3 +38,10 @@ def test_the_start_and_a_matrix_after_it_are_one_map(rows, start):
     assert learned.n_directions == 3
     assert_allclose(learned.transform(rows), Y @ matrix, atol=1e-9)
     assert_allclose(learned.transform(rows[:1]), Y[:1] @ matrix, atol=1e-9)
+
+
+@pytest.mark.parametrize("settings", [{}, {"n_landmarks": 20}, {"factor": "cholesky"}])
+@pytest.mark.parametrize("start", ["gaussian", "linear", "diffusion"])
+def test_training_rows_have_the_coordinates_that_the_map_gives_them(rows, start, settings):
+    start_map = fit_start(start, rows, n_components=0.99, random_state=0, **settings)
+    assert_allclose(map_training_rows(start_map, rows), start_map.transform(rows), atol=1e-9)

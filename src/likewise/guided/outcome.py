@@ -31,6 +31,7 @@ from likewise.guided.pair_consensus import (
     find_ways,
     judge_answers,
     judge_others,
+    lead_directions,
     learn_spaces,
     place_side_by_side,
     try_ways,
@@ -203,10 +204,11 @@ def join_pairs(
     trial_rows = sample_rows(len(X), PAIR_ROWS, trial.touched_rows(), seed)
     X_trial, trial = X[trial_rows], trial.restrict(trial_rows)
     start = start_coordinates(X_trial, [kernel_learner(seed)], seed)["gaussian"]
+    leading = lead_directions(X_trial, seed)
     evidence = weigh_evidence(
         X_trial,
         trial,
-        lambda part: learn_spaces(X_trial, start, part, seed),
+        lambda part: learn_spaces(leading, start, part, seed),
         n_clusters=None if n_clusters == "auto" else int(n_clusters),
         seed=seed,
     )
@@ -227,7 +229,7 @@ def join_pairs(
     splits = list(trial.folds(N_SPLITS, random_state=seed))
     found = cluster_plainly(X, k, n_init, seed)
     plain = share_plainly(X_trial, found)
-    way_trials = try_ways(X_trial, start, trial, splits, k, plain=plain, seed=seed)
+    way_trials = try_ways(leading, start, trial, splits, k, plain=plain, seed=seed)
     weighed = weigh_ways(way_trials, trial, splits)
     trials = judge_answers(way_trials, weighed, trial, splits, k, seed)
     credits = np.full(answers.n_answers, np.nan)
@@ -235,8 +237,8 @@ def join_pairs(
 
     rows = sample_rows(len(X), GRAPH_ROWS, np.union1d(answers.touched_rows(), trial_rows), seed)
     heard = answers.restrict(rows)
-    plain = share_plainly(X[rows], found)
-    ways = find_ways(X[rows], Z[rows], heard, k, plain=plain, n_init=n_init, seed=seed)
+    plain, leading = share_plainly(X[rows], found), lead_directions(X[rows], seed)
+    ways = find_ways(leading, Z[rows], heard, k, plain=plain, n_init=n_init, seed=seed)
     folds = extend_folds(way_trials, Z[rows], np.searchsorted(rows, trial_rows))
     others = np.setdiff1d(every, judged)
     credits[others] = judge_others(folds, weighed, heard.subset(others), power)
@@ -256,7 +258,7 @@ def join_pairs(
         trusted = np.setdiff1d(every, doubtful)
         Z, pulls = fit_learner(learner, X, answers, trusted)
         heard = heard.subset(trusted)
-        ways = find_ways(X[rows], Z[rows], heard, k, plain=plain, n_init=n_init, seed=seed)
+        ways = find_ways(leading, Z[rows], heard, k, plain=plain, n_init=n_init, seed=seed)
         C = place_side_by_side([ways, *folds], shares, weighed)
         centers = find_centers(C, k, n_init, seed)
         steps = last_steps(C, heard, centers)

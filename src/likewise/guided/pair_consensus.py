@@ -48,7 +48,7 @@ from likewise.metric_learning import ITML
 from likewise.progress import track
 
 N_SPLITS = 3
-N_STARTS = 3  # of k-means, where answers are held out
+N_STARTS = 3  # of k-means where answers are held out, and in learned spaces
 NATS = 0.1  # per nat of held-out pairs: they share rows, and ways are alike
 JOINED = "neighbor graphs of learned spaces, joined"
 IN_SPACE = "learned kernel (SKLR, gaussian start, C=1)"
@@ -86,27 +86,31 @@ def find_ways(
 ) -> np.ndarray:
     """Memberships (n_ways, n, k) in the order of WAYS.
 
-    `Z` are the rows in the space of SKLR, `plain` their memberships by clusters without answers.
+    `X` are the rows in their leading directions, `Z` in the space of SKLR, `plain` their
+    memberships by clusters without answers.
     """
     spaces = [Z, learn_linear(X, answers, seed)]
     A = join_graphs(spaces, answers)
-    drawn = lay_out_edges(strongest_edges(A), X)
-    joined, mapped, learned, linear = (
-        share_clusters(place, n_clusters, n_init, seed)
-        for place in (spectral_rows(A, n_clusters), drawn, *spaces)
-    )
+    graphs = [spectral_rows(A, n_clusters), lay_out_edges(strongest_edges(A), X)]
+    few = min(n_init, N_STARTS)
+    joined, mapped = (share_clusters(place, n_clusters, n_init, seed) for place in graphs)
+    learned, linear = (share_clusters(space, n_clusters, few, seed) for space in spaces)
     return np.array([joined, mapped, learned, plain, linear])
 
 
 def learn_spaces(
     X: np.ndarray, start: np.ndarray, answers: Constraints, seed: int
 ) -> list[np.ndarray]:
-    """The rows in the spaces of SKLR, which starts from the coordinates `start`, and of ITML."""
+    """The rows in the spaces of SKLR, which starts from the coordinates `start`, and of ITML.
+
+    `X` are the rows in their leading directions.
+    """
     return [learn_space(start, kernel_learner(seed), answers), learn_linear(X, answers, seed)]
 
 
 def learn_linear(X: np.ndarray, answers: Constraints, seed: int) -> np.ndarray:
-    return learn_space(lead_directions(X, seed), ITML(random_state=seed), answers)
+    """The rows, given in their leading directions, in the space of ITML."""
+    return learn_space(X, ITML(random_state=seed), answers)
 
 
 def lead_directions(X: np.ndarray, seed: int) -> np.ndarray:
@@ -133,7 +137,8 @@ def try_ways(
 ) -> WayTrials:
     """Every way, learned without each fold.
 
-    `start` are the coordinates that SKLR starts from, `plain` memberships (n, k) without answers.
+    `X` are the rows in their leading directions, `start` the coordinates that SKLR starts from,
+    `plain` memberships (n, k) without answers.
     """
     folds, of_triples = [], np.full(answers.n_answers, np.nan)
     for split in track(splits, "holding out answers"):

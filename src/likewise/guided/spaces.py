@@ -30,7 +30,7 @@ from likewise.evaluation import (
     select,
 )
 from likewise.guided.evidence import weigh_evidence
-from likewise.kernel_learning import SKLR, ChoiceKernel, fit_start
+from likewise.kernel_learning import SKLR, ChoiceKernel, fit_start, map_training_rows
 from likewise.metric_learning import ITML
 from likewise.numerics.threads import one_thread_if_small
 
@@ -232,7 +232,7 @@ def start_coordinates(X, candidates: Iterable[HasStart], seed: int) -> Coordinat
             fitted = fit_start(
                 start, X, n_components=SHARE, n_landmarks=N_LANDMARKS, random_state=seed
             )
-            coordinates[start] = fitted.transform(X, dtype=np.float64)
+            coordinates[start] = map_training_rows(fitted, X)
     return coordinates
 
 

@@ -9,7 +9,7 @@ from likewise.kernel_learning.npk import NPK
 from likewise.kernel_learning.simple_npk import SimpleNPK
 from likewise.kernel_learning.sklr import SKLR
 from likewise.kernel_learning.spectral import SpectralReweighting
-from likewise.kernel_learning.start_kernels import fit_start
+from likewise.kernel_learning.start_kernels import fit_start, map_training_rows
 
 __all__ = [
     "NPK",
@@ -21,4 +21,5 @@ __all__ = [
     "SimpleNPK",
     "SpectralReweighting",
     "fit_start",
+    "map_training_rows",
 ]

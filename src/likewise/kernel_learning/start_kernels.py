@@ -129,9 +129,19 @@ class UnitStart(NamedTuple):
 def fit_unit_start(start: str | Callable, X, **settings: Any) -> UnitStart:
     """`fit_start`, with the coordinates of X in units of their mean squared distance."""
     start_map = fit_start(start, X, **settings)
-    Y = start_map.transform(X, dtype=np.float64)
+    Y = map_training_rows(start_map, X)
     sq_unit = mean_sq_distance(Y)
     return UnitStart(start_map, Y / np.sqrt(sq_unit), sq_unit)
+
+
+def map_training_rows(start_map: StartMap, X) -> np.ndarray:
+    """Coordinates (n, r) of the rows X of a fitted start: where all are landmarks, at no cost.
+
+    K W = V diag(sqrt w), where the columns of W = V diag(1 / sqrt w) have squared lengths 1 / w.
+    """
+    if isinstance(start_map, NystromMap) and start_map.landmarks is X:
+        return start_map.whitening / np.square(start_map.whitening).sum(axis=0)
+    return start_map.transform(X, dtype=np.float64)
 
 
 def takes_sparse(estimator) -> bool:
