@@ -46,6 +46,14 @@ def test_what_was_right_or_not_sure_enough_is_not_spread():
     assert fit_evenness(np.empty(0), np.empty(0), base=0.5) == 0
 
 
+@pytest.mark.parametrize("weight", [1e8, 1e12])
+def test_answers_of_any_weight_spread_less_than_all(weight):
+    """Of m that seemed sure and did not happen, in two clusters, m / (m + 1) is spread."""
+    wrong, weights = np.zeros(3), np.full(3, weight)
+    evenness = fit_evenness(np.ones(3), wrong, weights, base=0.5)
+    assert 1 - 1e-7 < evenness < 1
+
+
 def test_rows_are_like_most_of_the_others_of_their_cluster_by_hand():
     clusters = np.array([0, 0, 0, 1, 1, 1, 2, 3, 3])
     groups = np.array([0, 0, 1, 0, 1, 2, 0, 1, 1])

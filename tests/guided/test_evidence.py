@@ -207,6 +207,16 @@ def test_answers_are_dealt_anew_each_time(monkeypatch):
     assert held_out[0] != held_out[1] != held_out[2] != held_out[0]
 
 
+@pytest.mark.parametrize("largest", [2**32 - 1, np.int32(2**31 - 1)])
+def test_answers_are_dealt_by_the_largest_seeds_too(monkeypatch, largest):
+    monkeypatch.setattr(evidence, "p_of", lambda *_: 0.5)
+    answers = draw(np.repeat([0, 1], 30), 0, n=30)
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    found = weigh_evidence(X, answers, lambda _: [X], seed=largest)
+    assert 0 < found.p_value <= 1
+    assert found == weigh_evidence(X, answers, lambda _: [X], seed=int(largest))
+
+
 def test_views_that_are_sure_are_enough(monkeypatch):
     monkeypatch.setattr(evidence, "p_of", lambda *_: 0.001)
     monkeypatch.setattr(evidence, "p_of_nearest", None)

@@ -57,7 +57,10 @@ def fit_evenness(
     def slope(evenness):
         return slope_of_likelihood(evenness, chances, happened, weights, base)
 
-    return float(brentq(slope, 0, 1 - TINY)) if slope(0) > 0 else 0.0
+    if slope(0) <= 0:
+        return 0.0
+    most = 1 - TINY
+    return float(brentq(slope, 0, most)) if slope(most) < 0 else most  # beyond, by huge weights
 
 
 def slope_of_likelihood(

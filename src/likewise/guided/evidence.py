@@ -39,6 +39,7 @@ FEW_LEVEL = 0.2  # at most at this level
 N_DRAWS = 999
 N_FOLDS = 5  # three leave too little to learn from where only a learned space agrees
 N_DEALS = 3  # of few answers to folds: which are held out together decides much
+N_SEEDS = 2**32  # behind the last comes the first
 LEAST_HELD_OUT = 25  # answers, for the learned space
 ENOUGH = 60  # for the nearest rows, and for one deal of held-out answers
 NO_WORSE = 0.9  # a test that fails takes no more from the others than with this p-value
@@ -81,7 +82,8 @@ def weigh_evidence(
         return p_of_nearest(X, answers, seed)
 
     def by_held_out(deal: int) -> float:
-        return p_of_held_out(folds_about_new_rows(answers, seed + deal), learn, seed + deal)
+        dealt = (int(seed) + deal) % N_SEEDS
+        return p_of_held_out(folds_about_new_rows(answers, dealt), learn, dealt)
 
     tests: list[Callable[[], float]] = [by_views, by_nearest]
     tests += [partial(by_held_out, deal) for deal in range(N_DEALS)]
