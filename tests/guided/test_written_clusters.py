@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 
 from likewise import GuidedClustering, scale
 from likewise.guided import written_clusters
@@ -96,7 +97,37 @@ def test_other_rows_of_the_same_shape_are_not_taken_for_those_that_are_written(m
     np.save(tmp_path / "rows.npy", X[::-1])
     with pytest.raises(ValueError, match="was made by another model, other rows or settings"):
         model.write_clusters(tmp_path / "rows.npy", tmp_path / "out")
-    model.write_clusters(scale.as_blocks(X), tmp_path / "memory")
-    model.write_clusters(scale.as_blocks(X.copy()), tmp_path / "memory")
+
+
+PLANS = np.tile(["free", "gold", None], 30)
+
+
+@pytest.mark.parametrize(
+    "as_rows",
+    [
+        scale.as_blocks,
+        lambda X: scale.as_blocks(sparse.csr_array(np.maximum(X, 0)), block_rows=25),
+        lambda X: pd.DataFrame(X, columns=["a", "b"]),
+    ],
+    ids=["array", "CSR", "frame"],
+)
+def test_other_rows_in_memory_are_not_taken_for_those_that_are_written(made, tmp_path, as_rows):
+    frame, model, _ = made
+    X = frame.to_numpy()
+    model.write_clusters(as_rows(X), tmp_path / "out")
+    model.write_clusters(as_rows(np.asfortranarray(X)), tmp_path / "out")
+    changed = X.copy()
+    changed[-1, 0] += 1
+    for other in (changed, X[:, ::-1]):
+        with pytest.raises(ValueError, match="was made by another model, other rows or settings"):
+            model.write_clusters(as_rows(other), tmp_path / "out")
+    assert_array_equal(parquet.read_table(tmp_path / "out")["cluster"], model.predict(as_rows(X)))
+
+
+def test_a_level_that_changes_makes_other_rows(made, tmp_path):
+    X = made[0].to_numpy()
+    model = GuidedClustering(3, n_init=1, random_state=0).fit({"a": X[:, 0], "plan": PLANS})
+    model.write_clusters({"a": X[:, 0], "plan": PLANS}, tmp_path / "out")
+    model.write_clusters({"a": X[:, 0], "plan": PLANS.tolist()}, tmp_path / "out")
     with pytest.raises(ValueError, match="was made by another model, other rows or settings"):
-        model.write_clusters(scale.as_blocks(X[::-1]), tmp_path / "memory")
+        model.write_clusters({"a": X[:, 0], "plan": PLANS[::-1]}, tmp_path / "out")

@@ -17,9 +17,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+from scipy import sparse
 
 from likewise.files.arrow_file import import_pyarrow
 from likewise.files.atomic_file import replacing
+from likewise.files.cell_table import CellTable
 from likewise.guided.batched_rows import CLUSTER, MEMBERSHIP
 from likewise.progress import track
 from likewise.scale import Blocks, as_blocks, fingerprint_of, has_columns, is_blockwise
@@ -118,9 +120,9 @@ def note_of(model, blocks: Blocks, keep: Sequence[str], memberships: bool) -> di
 
 
 def mark_of_rows(blocks: Blocks) -> str:
-    """The files that rows are read from, by size and time, or arrays in memory by their content.
+    """The files that rows are read from, by size and time, or rows in memory by their content.
 
-    Rows of Dask, and tables in memory, are not marked: they would have to be computed.
+    Rows of Dask, and those on a device, are not marked: they would have to be computed, or moved.
     """
     digest = hashlib.sha256()
     files = dict.fromkeys(part[0] for part in blocks.parts if isinstance(part, tuple))
@@ -129,9 +131,21 @@ def mark_of_rows(blocks: Blocks) -> str:
             found = file.stat()
             digest.update(repr((file.name, found.st_size, found.st_mtime_ns)).encode())
     for part in blocks.parts:
-        if isinstance(part, np.ndarray):
-            digest.update(np.ascontiguousarray(part).data)
+        for name, array in arrays_of(part).items():
+            digest.update(repr((name, array.dtype.str)).encode())
+            cells = repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes()
+            digest.update(cells)
     return digest.hexdigest()
+
+
+def arrays_of(part) -> dict[str, np.ndarray]:
+    """The arrays that hold a block in memory, by name; none of other blocks."""
+    if sparse.issparse(part):
+        return {"ends": part.indptr, "columns": part.indices, "cells": part.data}
+    if isinstance(part, np.ndarray):
+        return {"cells": part}
+    table = getattr(part, "table", None)
+    return table.columns if isinstance(table, CellTable) else {}
 
 
 def check_note(folder: Path, note: dict) -> None:
