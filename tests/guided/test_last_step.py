@@ -7,7 +7,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise import Constraints, GuidedClustering, InconsistentConstraints, load_model, save_model
 from likewise.datasets import load_wine
-from likewise.guided.last_step import best_limit, find_outliers, keep_rules, n_clusters_for
+from likewise.guided.last_step import (
+    best_limit,
+    cluster_by_density,
+    find_outliers,
+    keep_rules,
+    n_clusters_for,
+)
+from likewise.guided.routes import cluster_by_answers
 from likewise.report import write_report
 from tests.guided.test_guided_clustering import EXPECTED
 
@@ -139,6 +146,15 @@ def test_density_leaves_rows_out_and_reports_what_it_violates(three):
     assert wrong.n_answers - 1 in model.violated_
     assert "lie densely" in model.report_.why_n_clusters
     assert model.nearest_labels_.min() == 0
+
+
+def test_clusters_by_density_have_a_unit_and_memberships_of_their_own(three):
+    X, _, answers = three
+    learned = cluster_by_answers(
+        X, answers, 3, learner="auto", n_init=1, n_jobs=None, seed=0
+    )._replace(sq_unit=7.0, evenness=0.5)
+    found = cluster_by_density(learned, 10)
+    assert (found.sq_unit, found.evenness, found.anchors) == (None, 0.0, None)
 
 
 def test_nothing_changes_where_nothing_is_asked(three):

@@ -97,6 +97,38 @@ def test_a_small_round_group_is_found_better_by_its_mean(rows_and_groups, monkey
     assert chances.mean() == pytest.approx((names[model.labels_] == y).mean(), abs=0.05)
 
 
+def test_density_is_asked_for_in_the_learned_space_however_round_groups_are(
+    rows_and_groups, monkeypatch
+):
+    X, _, known = rows_and_groups
+    monkeypatch.setattr(outcome, "GRAPH_ROWS", 500)
+    answers = Constraints.from_partial_labels(known)
+    found = []
+    for n_errors in (NEVER, round_groups.N_ERRORS):
+        monkeypatch.setattr(round_groups, "N_ERRORS", n_errors)
+        model = GuidedClustering(last_step="density", random_state=0).fit(X, constraints=answers)
+        found.append((model.learner_ is None, model.membership_unit_, "mean" in model.report_.why))
+        assert_array_equal(model.transform(X[:5]).shape, (5, model.cluster_centers_.shape[1]))
+    assert found[0] == found[1]
+    assert not found[1][0]
+
+
+def test_known_rows_in_doubt_go_where_the_means_say(rows_and_groups, monkeypatch):
+    X, y, known = rows_and_groups
+    monkeypatch.setattr(outcome, "GRAPH_ROWS", 500)
+    known, far = known.copy(), 10 * np.eye(1, 32)[0]
+    X = X + far * (y == 1)[:, None]
+    wrong = np.flatnonzero(known == 1)[0]
+    known[wrong] = 0
+    model = GuidedClustering(5, random_state=0)
+    model.fit(X, constraints=Constraints.from_partial_labels(known))
+    assert "nearest mean" in model.report_.why
+    assert len(model.doubtful_)
+    labels = model.labels_
+    assert labels[wrong] == labels[np.flatnonzero(known == 1)[-1]]
+    assert labels[wrong] != labels[np.flatnonzero(known == 0)[-1]]
+
+
 def test_nothing_changes_where_all_rows_are_in_the_graph(rows_and_groups, monkeypatch):
     X, _, known = rows_and_groups
     answers = Constraints.from_partial_labels(known[:600])

@@ -208,6 +208,7 @@ def cluster_by_density(outcome: Outcome, min_size: int | None) -> Outcome:
         anchors=None,
         anchor_memberships=None,
         anchor_directions=None,
+        sq_unit=None,
         evenness=0.0,
     )
 

@@ -105,6 +105,7 @@ def spread_groups(
     *,
     n_init: int,
     seed: int,
+    keeps_space: bool = False,
 ) -> Outcome:
     """Clusters from the rows whose group is known, unless the groups do not follow the data."""
     known, n_groups = np.flatnonzero(groups >= 0), int(groups.max()) + 1
@@ -136,14 +137,11 @@ def spread_groups(
         if len(more) > len(rows):
             spread = spread_over(X, groups, weighed, more, groups[more], k)
     round_groups = None
-    if len(rows) < len(X) and k == n_groups:
-        round_groups = find_round_groups(
-            X[spread.rows],
-            spread.grouped.memberships,
-            None
-            if spread.grouped.learner is None
-            else along(spread.Z, spread.directions)[spread.rows],
-        )
+    if len(rows) < len(X) and k == n_groups and not keeps_space:
+        learned = None
+        if spread.grouped.learner is not None:
+            learned = along(spread.Z, spread.directions)[spread.rows]
+        round_groups = find_round_groups(X[spread.rows], spread.grouped.memberships, learned)
     if round_groups is None:
         Z, labels = spread.Z, spread.memberships.argmax(axis=1)
         centers = np.array([mean_of(Z, labels == group) for group in range(k)])

@@ -7,7 +7,8 @@ The graph knows more about its own rows than ten of them tell about another: amo
 dimensions most neighbors of a row of a small group are of large ones. Both ways are tried on the
 rows of the graph: how many get the group that they have there, each group counted alike? Means are
 taken where they lead neighbors in the features by two standard errors, and are not behind neighbors
-in the learned space by two. They cost a row a thirtieth (docs/decisions/0090-round-groups.md).
+in the learned space by two. Then rows of the graph go to the nearest mean, too, but for the known
+ones, so that `predict` says of them what `fit` did. Means cost a row a thirtieth (decision 90).
 """
 
 from typing import NamedTuple
@@ -29,9 +30,7 @@ class RoundGroups(NamedTuple):
 
     means: np.ndarray  # (k, d)
     sq_unit: float  # of memberships by squared distances to them
-    share_by_means: (
-        float  # share of the rows of the graph that means place as it does, groups alike
-    )
+    share_by_means: float  # of the rows of the graph that they place as it does, groups alike
     share_by_neighbors: float  # the same by neighbors in the features
 
 

@@ -40,12 +40,15 @@ def cluster_by_answers(
     n_init: int,
     n_jobs: int | None,
     seed: int,
+    keeps_space: bool = False,
 ) -> Outcome:
-    """Clusters of prepared rows."""
+    """Clusters of prepared rows; `keeps_space` where more is done in the space that was learned."""
     if isinstance(learner, str):
         groups = groups_of(answers, n_clusters)
         if groups is not None:
-            return spread_groups(X, answers, groups, n_clusters, n_init=n_init, seed=seed)
+            return spread_groups(
+                X, answers, groups, n_clusters, n_init=n_init, seed=seed, keeps_space=keeps_space
+            )
         if are_mostly_pairs(answers):
             return join_pairs(X, answers, n_clusters, n_init=n_init, seed=seed)
         choice = choose_learner(X, answers, n_clusters, n_jobs=n_jobs, seed=seed)

@@ -81,6 +81,7 @@ def cluster(model, X, answers: Constraints, n_clusters: int | str, seed: int) ->
         n_init=model.n_init,
         n_jobs=model.n_jobs,
         seed=seed,
+        keeps_space=model.last_step == "density",
     )
 
 
