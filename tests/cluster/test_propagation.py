@@ -20,6 +20,7 @@ from likewise.cluster.membership_spread import (
     cluster_by_pairs,
     known_components,
     propagate,
+    signed_graph,
     solve_walks,
     spread_pairs,
 )
@@ -188,7 +189,11 @@ def test_spread_pairs_are_the_sum_over_all_implied_pairs(seed):
         same = closure.components[i] == closure.components[j] and size[i] > 1
         sign = 1.0 if same else min(0, int(closure.known([(i, j)])[0]))
         total += sign / np.sqrt(size[i] * size[j]) * np.outer(P[i], P[j])
-    assert_allclose(spread_pairs(W, known, tol=1e-13), total / np.abs(total).max(), atol=1e-9)
+    spread = total / np.abs(total).max()
+    assert_allclose(spread_pairs(W, known, tol=1e-13), spread, atol=1e-9)
+    assert_allclose(signed_graph(W, known, tol=1e-13), W.toarray() + 2 * spread, atol=1e-9)
+    nothing = known_components(Constraints(30))
+    assert signed_graph(W, nothing, tol=1e-13) is W
 
 
 # ---- laws

@@ -15,6 +15,10 @@ from likewise.guided.calibration import (
     slope_of_likelihood,
     spread_evenly,
 )
+from likewise.guided.known_groups import sharpen
+from likewise.guided.outcome import evenness_without
+from likewise.guided.pair_graphs import PairTrials, unseen_evenness
+from likewise.guided.plain_clusters import cluster_plainly
 from likewise.scale import as_blocks
 
 
@@ -147,6 +151,39 @@ def test_clusters_have_no_order_and_groups_no_name():
     evenness = evenness_by_groups(shares, groups)
     assert 0 < evenness < 1
     assert evenness_by_groups(shares[:, [2, 0, 1]], 3 - groups) == pytest.approx(evenness)
+
+
+def test_pairs_about_clusters_without_answers_count_by_their_weights(blobs):
+    X, y = blobs
+    plain = cluster_plainly(X, 2, 1, 0)
+    some = answers_of(y, "pairs").signed_pairs()
+    first, second = some[0][:40], some[0][40:70]
+    once = Constraints(300, must_link=first, cannot_link=second, weights=[2.0] * 40 + [1.0] * 30)
+    twice = Constraints(300, must_link=np.concatenate([first, first]), cannot_link=second)
+    evenness = evenness_without(X, once, plain, None)
+    assert 0 < evenness < 1
+    assert evenness == pytest.approx(evenness_without(X, twice, plain, None))
+    assert evenness_without(X, Constraints(300, closer=[(0, 1, 2)]), plain, None) == 0
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=10)
+def test_held_out_pairs_judge_memberships_as_sharp_as_they_are_given(seed):
+    rng = np.random.default_rng(seed)
+    first, second = shares_of(30, 3, seed), shares_of(30, 3, seed + 1)
+    first[:4] = np.nan  # not judged
+    pairs = np.arange(60).reshape(30, 2)
+    answers = Constraints(
+        60, must_link=pairs[:9], cannot_link=pairs[9:], weights=rng.integers(0, 3, 30)
+    )
+    nothing = np.full(30, np.nan)
+    evenness = unseen_evenness(PairTrials(first, second, nothing, nothing, nothing), answers, 2.5)
+    sharp = sharpen(first, 2.5), sharpen(second, 2.5)
+    n_times = answers.weights.astype(int)
+    n_times[:4] = 0
+    again = [np.repeat(shares, n_times, axis=0) for shares in sharp]
+    sign = np.repeat(np.repeat([1, -1], [9, 21]), n_times)
+    assert evenness == pytest.approx(evenness_by_pairs(*again, sign, np.ones(len(sign))))
 
 
 def test_the_share_that_made_the_answers_is_found_again():

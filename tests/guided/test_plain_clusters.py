@@ -16,6 +16,7 @@ from likewise.guided.plain_clusters import (
     how_far,
     share_kept,
     share_plainly,
+    share_some,
 )
 from likewise.kernels import neighbor_graph
 from likewise.metric_learning import ITML
@@ -35,6 +36,11 @@ def uneven_blobs():
     return make_blobs([600, 200, 60, 20], 4, centers=centers, random_state=0)
 
 
+def wide_blobs():
+    """Three round blobs that overlap."""
+    return make_blobs(600, 4, centers=3, cluster_std=4.0, random_state=0)
+
+
 def test_of_a_chain_cut_in_the_middle_two_edges_of_three_are_kept_where_chance_keeps_half():
     assert share_kept(CHAIN, np.array([0, 0, 1, 1])) == pytest.approx((2 / 3 - 1 / 2) / (1 / 2))
     assert share_kept(CHAIN, np.array([0, 1, 0, 1])) == pytest.approx(-1)
@@ -51,6 +57,15 @@ def test_the_share_kept_agrees_with_a_loop_and_ignores_the_names_of_clusters(dra
     chance = sum((degree[labels == c].sum() / len(edges)) ** 2 for c in range(4))
     assert share_kept(W, labels) == pytest.approx((inside - chance) / (1 - chance))
     assert share_kept(W, (labels + 1) % 4) == pytest.approx(share_kept(W, labels))
+
+
+@pytest.mark.parametrize(("make", "is_on_map"), [(wide_blobs, False), (long_blobs, True)])
+def test_memberships_of_some_rows_are_those_among_all(make, is_on_map):
+    X, _ = make()
+    found = cluster_plainly(X, 3, 5, 0)
+    assert (found.anchors is not None) == is_on_map
+    rows = np.array([3, 100, 101, 599])
+    assert_allclose(share_some(X, rows, found), share_plainly(X, found)[rows], atol=1e-12)
 
 
 def test_clusters_drawn_at_random_keep_neighbors_by_chance_only():

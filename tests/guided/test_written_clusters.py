@@ -1,5 +1,7 @@
 """Clusters written as a data set: what predict says, whole after any kill."""
 
+from copy import deepcopy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -122,6 +124,15 @@ def test_other_rows_in_memory_are_not_taken_for_those_that_are_written(made, tmp
         with pytest.raises(ValueError, match="was made by another model, other rows or settings"):
             model.write_clusters(as_rows(other), tmp_path / "out")
     assert_array_equal(parquet.read_table(tmp_path / "out")["cluster"], model.predict(as_rows(X)))
+
+
+def test_memberships_that_are_less_sure_are_other_work(made, tmp_path):
+    frame, model, _ = made
+    other = deepcopy(model)
+    other.evenness_ = 0.2
+    model.write_clusters(frame, tmp_path / "out", memberships=True)
+    with pytest.raises(ValueError, match="was made by another model, other rows or settings"):
+        other.write_clusters(frame, tmp_path / "out", memberships=True)
 
 
 def test_a_level_that_changes_makes_other_rows(made, tmp_path):

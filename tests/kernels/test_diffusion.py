@@ -123,6 +123,13 @@ def test_full_weights_have_the_eigenpairs_of_the_same_weights_stored_sparsely(se
     assert_allclose(vectors @ vectors.T, their_vectors @ their_vectors.T, atol=1e-5)
 
 
+def test_full_weights_give_no_more_vectors_than_they_have_and_one_of_every_piece():
+    assert_allclose(leading_eigenpairs(np.full((6, 6), 1 / 6), 3)[0], [1])
+    values, vectors = leading_eigenpairs(np.kron(np.eye(3), np.full((2, 2), 1 / 2)), 2)
+    assert_allclose(values, [1, 1, 1])
+    assert_allclose(vectors @ vectors.T, np.kron(np.eye(3), np.full((2, 2), 1 / 2)), atol=1e-12)
+
+
 def test_a_row_without_weights_is_a_piece_of_its_own_in_full_weights_too():
     A = np.array([[2.0, -1.0, 0.0], [-1.0, 2.0, 0.0], [0.0, 0.0, 0.0]])
     assert_allclose(normalized_similarity(A), normalized_adjacency(A)[0].toarray())

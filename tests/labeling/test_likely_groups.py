@@ -14,6 +14,7 @@ from likewise.kernels import normalized_adjacency, self_tuning_graph
 from likewise.labeling import LabelingSession, LabelOracle, Walks, likely_groups
 from likewise.labeling.likely_groups import (
     FALL,
+    HALVES,
     LEAST_SHARE,
     MOST_ERRORS,
     N_WARMING,
@@ -161,6 +162,21 @@ def test_groups_are_drawn_as_often_as_enumeration_says(problem, monkeypatch):
     assert_allclose(same, exact / of_half.sum(), atol=0.05)
     assert_allclose(np.mean(at_half[N_WARMING:] == 1), of_half[1] / of_half.sum(), atol=0.05)
     assert_allclose(errors, error_rate, atol=1e-9)
+
+
+def test_what_is_drawn_while_answers_count_little_is_left_out(monkeypatch):
+    def draw_in_two_parts(*given):
+        drawn, errors, at_half = given[-3:]
+        drawn[:], drawn[N_WARMING:] = np.arange(3), 0
+        errors[:], errors[N_WARMING:] = 0.3, 0.1
+        at_half[:], at_half[N_WARMING:] = 9, 2
+
+    monkeypatch.setattr(likely_groups, "walk_links", draw_in_two_parts)
+    likely = draw_groups(draw_walks(0)[0], [(3, 8, 1.0)], np.array([3, 8, 11]), seed=0)
+    assert (likely.drawn == 0).all()
+    assert_array_equal(likely.groups, 0)
+    assert_allclose(likely.error_rate, 0.1)
+    assert_allclose(likely.half, HALVES[2])
 
 
 def test_the_compiled_loop_draws_what_its_source_draws():

@@ -3,14 +3,15 @@
 from itertools import pairwise, permutations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs
 
 from likewise.kernels import normalized_adjacency, self_tuning_graph
-from likewise.labeling import Walks
-from likewise.labeling.likely_groups import draw_groups
+from likewise.labeling import Walks, telling_pairs
+from likewise.labeling.likely_groups import LikelyGroups, draw_groups, link_chances
 from likewise.labeling.telling_pairs import (
     agreement,
     chances_of_together,
@@ -104,6 +105,27 @@ def test_a_pair_that_was_asked_is_not_asked_again_and_one_row_is_known():
         assert key not in asked
         assert set(key) & set(rows.tolist())
         asked |= {key}
+
+
+@pytest.mark.parametrize(("error_rate", "expected"), [(0.1, (0, 2)), (0.5, (0, 1))])
+def test_of_pairs_that_tell_as_much_the_most_open_one_is_asked(monkeypatch, error_rate, expected):
+    """0-1 are together in 19 of 20 draws, 0-2 in 10, 1-2 in 11; if people guess, all are alike."""
+    drawn = np.array([[0, 0, 0]] * 10 + [[0, 0, 1]] * 9 + [[0, 1, 1]])
+    likely = LikelyGroups(np.arange(3), drawn, drawn[0], error_rate, 7.0)
+    X = make_blobs(20, 2, centers=2, random_state=0)[0]
+    walks = Walks(normalized_adjacency(self_tuning_graph(X))[0], X)
+    halves = []
+
+    def links_seen(walks, rows, half):
+        halves.append(half)
+        return link_chances(walks, rows, half)
+
+    monkeypatch.setattr(telling_pairs, "link_chances", links_seen)
+    monkeypatch.setattr(telling_pairs, "variance_taken", lambda _, __, pairs, *___: 0.0 * pairs + 1)
+    none = np.empty(0, dtype=np.int64)
+    rng = np.random.default_rng(0)
+    assert most_telling_pair(walks, likely, none, none, frozenset(), rng) == expected
+    assert halves == [7.0]  # late groups are as rare as among the known rows
 
 
 def test_when_every_pair_was_asked_there_is_none_left():

@@ -83,6 +83,17 @@ def test_tables_become_the_numbers_that_they_are_in_memory(tmp_path):
         assert_array_equal(features.transform(some), expected[[2, 13, 30]])
 
 
+def test_a_table_that_changes_after_it_was_opened_is_an_error(tmp_path):
+    path = tmp_path / "rows.parquet"
+    FRAME.to_parquet(path, row_group_size=4)
+    blocks = table_blocks(path)
+    FRAME[:38].to_parquet(path, row_group_size=4)  # the last group has two rows instead of four
+    with pytest.raises(ValueError, match="has 2 rows, not 4"):
+        take_table(blocks, np.array([2, 37]))
+    with pytest.raises(ValueError, match="has 2 rows, not 4"):
+        list(blocks.run(len, what="counting"))
+
+
 def test_mixed_are_words_gaps_and_nothing_else(tmp_path):
     frames = pytest.importorskip("dask.dataframe", reason="Dask is not installed (extra dask)")
     for names, is_mixed in ((["n"], False), (["n", "x"], True), (["n", "word"], True)):
