@@ -153,8 +153,9 @@ def test_a_source_that_changes_after_it_was_opened_is_an_error_and_no_wrong_rows
         lambda rows: rows[:-1], chunks=((20, 20), (4,)), dtype=X.dtype
     )
     opened.append(as_blocks(shorter))
-    for blocks in opened:
-        with pytest.raises(ValueError, match=r"has \d+ rows, not \d+: what it is read from"):
+    for blocks, name in zip(opened, (" of rows.npy", " of rows.parquet", "")):
+        expected = rf"A block{name} has \d+ rows, not \d+: what it is read from"
+        with pytest.raises(ValueError, match=expected):
             list(blocks.run(np.sum, what="adding"))
         with pytest.raises(ValueError, match="has changed since it was opened"):
             blocks.take(np.array([0, blocks.shape[0] - 1]))

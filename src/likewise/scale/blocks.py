@@ -279,11 +279,12 @@ def load_counted(load: Callable, counted):
     rows = load(part)
     first = rows[0] if isinstance(rows, tuple) else rows  # with something for each row
     n_found = first.shape[0] if hasattr(first, "shape") else len(first)
-    if n_found != stop - start:
+    if n_found != stop - start:  # of which rows is unknown: work that goes on counts from there
+        is_of_file = isinstance(part, tuple) and isinstance(part[0], Path)
+        name = f"A block of {part[0].name}" if is_of_file else "A block"
         raise ValueError(
-            f"The block from row {start} to {stop - 1} has {n_found} rows, not {stop - start}: "
-            "what it is read from has changed since it was opened, or its chunks are not as long "
-            "as they say. Open it again."
+            f"{name} has {n_found} rows, not {stop - start}: what it is read from has changed "
+            "since it was opened, or its chunks are not as long as they say. Open it again."
         )
     return rows
 
