@@ -110,7 +110,11 @@ def readable_block(fitted: FittedColumn, values: np.ndarray) -> np.ndarray:
 
 
 def readable_date(year: float) -> str:
-    """The day of a date as `readable_block` has it: "2026-05-14" of 2026.37."""
+    """The day of a date as `readable_block` has it: in years of 365.25 days since 1970.
+
+    >>> readable_date(2024.0), readable_date(2026.37)
+    ('2024-01-01', '2026-05-16')
+    """
     days = math.floor((year - EPOCH_YEAR) * CYCLES["year"] + HALF_A_SECOND)  # midnight is rounded
     return str(np.datetime64(days, "D"))
 
