@@ -11,7 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise import load_model, save_model
-from likewise.features import TableFeatures
+from likewise.features import TableFeatures, readable_date
+from likewise.features.column_encoders import readable_block
 
 BY_NAME = "columns are found by their names, in any order, as ColumnTransformer finds them"
 
@@ -496,3 +497,10 @@ def test_rows_without_any_value_are_counted_and_the_first_is_named():
     frame = {"age": [31.0, None, 44.0, None, 20.0], "plan": ["a", "", "b", None, "a"]}
     with pytest.warns(UserWarning, match=r"^2 of 5 rows have no value .* first at .*row 1\."):
         TableFeatures().fit(frame)
+
+
+def test_every_midnight_of_two_centuries_is_read_as_its_own_day():
+    days = np.arange(np.datetime64("1900-01-01"), np.datetime64("2100-01-01")).astype("M8[s]")
+    (column,) = TableFeatures().fit({"joined": days}).encoded_
+    years = readable_block(column, days)[:, 0]
+    assert [readable_date(year) for year in years] == days.astype("M8[D]").astype(str).tolist()

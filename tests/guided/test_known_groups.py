@@ -198,6 +198,10 @@ def test_sure_and_right_memberships_are_sharpened_and_sure_and_wrong_ones_dulled
     assert fit_sharpness(shares, np.arange(50) % 2) < 0.7
 
 
+def test_memberships_that_say_nothing_get_the_power_that_is_expected():
+    assert fit_sharpness(np.full((6, 2), 0.5), np.arange(6) % 2) == pytest.approx(np.e, rel=1e-4)
+
+
 @given(st.lists(st.integers(0, 4), min_size=6, max_size=40), st.integers(0, 100))
 @settings(max_examples=30)
 def test_rows_of_a_group_are_spread_over_the_folds(names, seed):

@@ -142,3 +142,10 @@ def test_a_level_that_changes_makes_other_rows(made, tmp_path):
     model.write_clusters({"a": X[:, 0], "plan": PLANS.tolist()}, tmp_path / "out")
     with pytest.raises(ValueError, match="was made by another model, other rows or settings"):
         model.write_clusters({"a": X[:, 0], "plan": PLANS[::-1]}, tmp_path / "out")
+
+
+def test_columns_that_changed_their_names_are_other_rows(made, tmp_path):
+    frame, model, _ = made
+    model.write_clusters(frame, tmp_path / "out")
+    with pytest.raises(ValueError, match="was made by another model, other rows or settings"):
+        model.write_clusters(frame.set_axis(["b", "a"], axis=1), tmp_path / "out")

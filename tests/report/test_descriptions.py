@@ -167,3 +167,16 @@ def test_dates_set_clusters_apart_as_early_and_late_days_and_waves_do_not(tmp_pa
     assert f"{readable_date(early)} ↓" in page
     assert f"{readable_date(late)} ↑" in page
     assert "2019-03-05" <= readable_date(early) < readable_date(late)
+
+
+def test_traits_find_their_columns_beside_texts():
+    words = ["a sweet apple pie", "an engine of steel", "a pie of sweet apple", "a steel engine"]
+    rows = {"note": words * 10, "age": np.repeat([20.0, 60.0], 20) + np.arange(40) % 7}
+    model = GuidedClustering(2, features=TableFeatures(as_text=["note"]), random_state=0)
+    y = np.repeat([0, 1], 20)
+    model.fit(rows, constraints=Constraints.from_labels(y, n_pairs=40, random_state=0))
+    names = list(model.features_.get_feature_names_out())
+    assert names.index("age") > 0
+    traits = [t for about in describe_clusters(model, rows) for t in about.traits]
+    assert {names[t.place] for t in traits if not t.is_word} == {"age"}
+    assert {t.place for t in traits if t.is_word} <= {-1}
