@@ -136,3 +136,14 @@ def test_a_model_that_cannot_be_fitted_is_said_with_the_clusters(answered, monke
     assert adjusted_rand_score(answered.labels, snapshot.labels) == 1
     learner.try_to_fit()
     assert learner.snapshot().trouble == ""
+
+
+def test_words_of_texts_describe_a_cluster_and_are_no_columns():
+    words = ("sweet apple pie", "engine of steel", "blue linen shirt")
+    texts = [words[group] for group in Y]
+    learner = Learner(LabelingSession(X), texts=texts, feature_names=["width", "height"])
+    learner.take(list(ask(X, LabelOracle(Y), budget=12).events))
+    learner.fit()
+    cards = learner.snapshot().clusters
+    assert {"apple", "engine"} <= {word for card in cards for word in card.words}
+    assert {column for card in cards for column in card.columns} <= {"width", "height"}
