@@ -17,6 +17,7 @@ from likewise.labeling.what_to_ask import (
     LEAST_WRONG_NEW,
     MOST_SHOWN,
     RANDOM_SHARE,
+    ask_about,
     doubtful_founder,
     doubtful_row,
     doubts_of,
@@ -251,6 +252,34 @@ def test_a_new_group_that_was_confirmed_or_joined_is_not_looked_at_again():
     same_group = int(np.flatnonzero(knowledge.groups == knowledge.groups[founder])[0])
     joined = knowledge._replace(founders=(Founder(founder, 60, 1, (same_group,)),))
     assert doubtful_founder(joined) is None
+
+
+def test_the_first_answer_is_doubted_when_a_second_one_denies_it():
+    knowledge, founder = begin_group(n_before=0)
+    assert doubtful_founder(knowledge) is None
+    elsewhere = int(np.flatnonzero(knowledge.groups == 0)[0])
+    for n_new in (1, 2):
+        even = knowledge._replace(founders=(Founder(founder, 20, n_new, (elsewhere,)),))
+        assert doubtful_founder(even) == founder
+    assert doubtful_founder(begin_group(0, elsewhere=(elsewhere,))[0]) == founder
+    often = knowledge._replace(founders=(Founder(founder, 20, 2, (elsewhere,) * 2),))
+    assert doubtful_founder(often) is None
+
+
+def test_of_many_groups_the_one_that_others_speak_for_is_shown_first_for_a_known_row():
+    n_groups = 4 * MOST_SHOWN
+    X, y = make_blobs(6 * n_groups, 8, centers=n_groups, cluster_std=0.3, random_state=0)
+    S = normalized_adjacency(self_tuning_graph(X))[0]
+    for group in range(0, n_groups, 5):
+        rows = np.concatenate([np.flatnonzero(y == other)[:3] for other in range(n_groups)])
+        labels = label_some(y, rows)
+        founder = int(np.flatnonzero(y == group)[4])
+        labels[founder] = n_groups
+        knowledge = know(X, S, labels)
+        settled = settle_groups(knowledge)
+        own = int(settled.groups[founder])
+        question = ask_about(founder, knowledge, settled, ("group",), hidden=own)
+        assert set(y[list(question.groups[0])]) == {group}
 
 
 # ---- the end

@@ -29,7 +29,12 @@ from likewise.labeling.events import Event, counted
 from likewise.labeling.knowledge import Knowledge
 from likewise.labeling.questions import ANOTHER, CANT_TELL, Question
 from likewise.labeling.settled_groups import Settled, fit_sharpness, leave_one_out
-from likewise.labeling.what_to_ask import MOST_SHOWN, own_shares, typical_rows
+from likewise.labeling.what_to_ask import (
+    MOST_SHOWN,
+    own_shares,
+    shares_by_others,
+    typical_rows,
+)
 
 USUALLY_RIGHT = 0.7  # of a machine of which nothing is known,
 FIRST_ANSWERS = 2.0  # believed like so many answers
@@ -310,7 +315,7 @@ def questions_for_machine(
     doubts[n_looks == 0] = 0.0  # these come in a random order: the graph fills the gaps
     rank = np.lexsort((-doubts[order], settled.groups[order] < 0, n_looks[order] > 0))
     rows = [int(row) for row in order[rank] if n_looks[row] < MOST_LOOKS][:n_wanted]
-    trust = own_shares(knowledge, settled)
+    trust = own_shares(settled, *shares_by_others(knowledge, settled))
     typical = [typical_rows(trust, settled.groups, group) for group in range(k)]
     return [
         ask_machine(row, memberships[row], typical, n_looks[row], settled.groups[row] >= 0)

@@ -13,8 +13,14 @@ import numpy as np
 
 from likewise.labeling.knowledge import Knowledge
 from likewise.labeling.questions import Question
-from likewise.labeling.settled_groups import Settled, leave_one_out, settle_groups
-from likewise.labeling.what_to_ask import choose_question, own_shares, typical_rows, variance_taken
+from likewise.labeling.settled_groups import Settled, settle_groups
+from likewise.labeling.what_to_ask import (
+    choose_question,
+    own_shares,
+    shares_by_others,
+    typical_rows,
+    variance_taken,
+)
 
 N_GRID = 8  # rows beside the first
 REVIEW_SHARE = 1 / 10  # of the questions, where reviews are wanted beside others
@@ -96,12 +102,11 @@ def ask_triple_alone(knowledge: Knowledge, rng: np.random.Generator) -> Question
 def review_worst(knowledge: Knowledge) -> Question | None:
     """The known row that others most clearly place in another group, beside one of its own."""
     settled = settle_groups(knowledge)
-    known = np.flatnonzero(settled.groups >= 0)
     if settled.n_groups < 2:
         return None
+    known, shares = shares_by_others(knowledge, settled)
     own = settled.groups[known]
-    shares = leave_one_out(knowledge.walks, known, own, settled.n_groups)
-    trust = own_shares(knowledge, settled)
+    trust = own_shares(settled, known, shares)
     doubts = shares.max(axis=1) - trust[known]
     doubts[np.bincount(own)[own] == 1] = 0.0  # nothing but itself speaks for its group
     for i in np.argsort(-doubts, kind="stable"):

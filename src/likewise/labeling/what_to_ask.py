@@ -48,7 +48,7 @@ MOST_ROWS = 3  # of a group on a screen, the one that stands for it first
 LEAST_WRONG = 0.3  # chance that makes an answer worth asking for again
 LEAST_WRONG_JOIN = 0.03  # the same of "together" where it joins two groups
 LEAST_WRONG_NEW = 0.03  # the same of "a new group": later rows would join it
-MOST_LOOKS = 3  # at a row that began a group
+MOST_LOOKS = 4  # at a row that began a group
 PRIOR_ERRORS = 0.05  # share of answers that are wrong, before any was asked for again,
 PRIOR_REVIEWS = 10  # believed like so many
 LEAST_CHANCE = 0.2  # of "together" that makes a pair worth asking about
@@ -136,7 +136,7 @@ def doubtful_founder(knowledge: Knowledge) -> int | None:
     surprise = error_rate / (1 - error_rate) / (min(k, MOST_SHOWN) + 1)
     doubts = {}
     for row, n_before, n_new, elsewhere in knowledge.founders:
-        new = chance_of_new(n_before)
+        new = chance_of_new(max(n_before, 1))  # the first answer may be wrong, too
         odds = (1 - new) / new * surprise ** (n_new - len(elsewhere))
         is_joined = (knowledge.groups[list(elsewhere)] == knowledge.groups[row]).any()
         if not is_joined and n_new + len(elsewhere) < MOST_LOOKS and k > 2:
@@ -285,15 +285,19 @@ def ask_about(
 ) -> Question:
     """A question about the group of a row; a pair where groups are not wanted.
 
-    A group that is `hidden` is not shown, and a row does not stand for its own group.
+    The likeliest groups come first: of a row whose group is known, by what the others say. A group
+    that is `hidden` is not shown, and a row does not stand for its own group.
     """
     why = WHY_RANDOM if is_random else WHY_DOUBT
-    order = np.argsort(-settled.memberships[row], kind="stable")
     if "group" not in kinds:
-        others = np.flatnonzero(settled.groups == order[0])
+        others = np.flatnonzero(settled.groups == settled.memberships[row].argmax())
         nearest = others[np.argmax(knowledge.walks.between(others, [row]))]
         return Question("pair", (row, int(nearest)), is_random=is_random, why=why)
-    trust = own_shares(knowledge, settled)
+    known, by_others = shares_by_others(knowledge, settled)
+    is_row = known == row
+    memberships = by_others[is_row][0] if is_row.any() else settled.memberships[row]
+    order = np.argsort(-memberships, kind="stable")
+    trust = own_shares(settled, known, by_others)
     trust[row] = -1.0
     shown = [typical_rows(trust, settled.groups, int(group)) for group in order if group != hidden]
     return Question(
@@ -312,13 +316,17 @@ def next_screen(question: Question) -> Question:
     return replace(question, groups=more[:MOST_SHOWN], more=more[MOST_SHOWN:])
 
 
-def own_shares(knowledge: Knowledge, settled: Settled) -> np.ndarray:
-    """(n,) what the other known rows say for the group of a known row; 0 of other rows."""
+def shares_by_others(knowledge: Knowledge, settled: Settled) -> tuple[np.ndarray, np.ndarray]:
+    """Known rows (m,), and memberships (m, k) of each by the others."""
     known = np.flatnonzero(settled.groups >= 0)
     own = settled.groups[known]
+    return known, leave_one_out(knowledge.walks, known, own, settled.n_groups)
+
+
+def own_shares(settled: Settled, known: np.ndarray, by_others: np.ndarray) -> np.ndarray:
+    """(n,) what the other known rows say for the group of a known row; 0 of other rows."""
     shares = np.zeros(len(settled.groups))
-    left_out = leave_one_out(knowledge.walks, known, own, settled.n_groups)
-    shares[known] = left_out[np.arange(len(known)), own]
+    shares[known] = by_others[np.arange(len(known)), settled.groups[known]]
     return shares
 
 
