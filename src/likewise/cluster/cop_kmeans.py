@@ -340,16 +340,26 @@ def change_places(groups: LinkedGroups, fitted: COPFit, *, max_iter: int, tol: f
             break
         labels = fitted.labels.copy()
         labels[linked] = reassigned
-        fitted = settle(groups, labels, fitted.centers, max_iter - len(history), tol)
+        centers, _ = move_centers(groups, labels, fitted.centers)
+        fitted = settle(groups, labels, centers, max_iter - len(history), tol)
         history = np.concatenate([history, fitted.objective])
     return fitted._replace(objective=history)
+
+
+def move_centers(
+    groups: LinkedGroups, labels: np.ndarray, centers: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The means of the clusters, an empty one staying where it was, and their masses (k,)."""
+    masses = np.bincount(labels, weights=groups.sizes, minlength=len(centers))
+    means = cluster_means(groups.points, labels, len(centers), groups.sizes)
+    return np.where(masses[:, None] > 0, means, centers), masses
 
 
 def settle(
     groups: LinkedGroups, labels: np.ndarray, centers: np.ndarray, max_iter: int, tol: float
 ) -> COPFit:
     """Groups to the nearest center their neighbors leave open, centers to the means, in turn."""
-    points, sizes, linked, apart, scatters, _ = groups
+    linked, apart, scatters = groups.linked, groups.apart, groups.scatters
     n_clusters, nothing = len(centers), ROUNDING * scatters.max()
     objective: list[float] = []
     for _ in range(max_iter):
@@ -359,9 +369,7 @@ def settle(
         own_costs = costs[np.arange(len(costs)), moved]
         filled = refill_empty(moved, own_costs, n_clusters)
         moved = np.where(own_costs > nothing, filled, moved)  # on its center one gains nothing
-        masses = np.bincount(moved, weights=sizes, minlength=n_clusters)
-        means = cluster_means(points, moved, n_clusters, sizes)
-        centers = np.where(masses[:, None] > 0, means, centers)
+        centers, masses = move_centers(groups, moved, centers)
         objective.append(float(scatters.sum() - masses @ (centers**2).sum(axis=1)))
         gain = objective[-2] - objective[-1] if len(objective) > 1 else np.inf
         if np.array_equal(moved, labels) or gain <= tol * objective[-1]:
