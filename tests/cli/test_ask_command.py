@@ -251,5 +251,7 @@ def test_a_screen_has_few_columns_and_says_how_many_are_left():
 def test_a_cell_is_one_short_line():
     assert clean("two\nlines\x07") == "two lines "
     assert clean(1.23456789) == "1.235"
+    assert clean(51_500.0) == "51500"  # nobody compares 5.15e+04 with 5.18e+04
+    assert clean(np.nan) == ""
     assert len(clean("x" * 100)) == 32
     assert clean(None) == ""

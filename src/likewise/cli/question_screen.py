@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from likewise.files.cell_values import number_text
 from likewise.labeling import by_difference
 
 MOST_COLUMNS = 12  # of a row; those in which the rows shown differ most
@@ -103,7 +104,7 @@ def screen_of(
 
 def clean(cell: Any, widest: int = WIDEST) -> str:
     """One short line that a terminal can show: no control characters from the data."""
-    number = isinstance(cell, float | np.floating)
-    text = f"{cell:.4g}" if number else "" if cell is None else str(cell)
+    is_number = isinstance(cell, float | np.floating)
+    text = number_text(cell) if is_number else "" if cell is None else str(cell)
     text = "".join(letter if letter.isprintable() else " " for letter in text)
     return text if len(text) <= widest else f"{text[: widest - 1]}…"

@@ -36,6 +36,16 @@ def id_text(cell: Any) -> str:
     return "" if is_missing(cell) else str(decoded(cell))
 
 
+def number_text(number: float | np.floating) -> str:
+    """A number as people write it: a whole one whole, else four digits; "" for NaN."""
+    value = float(number)
+    if value != value:
+        return ""
+    if 1e3 <= abs(value) < 1e15 or (value.is_integer() and abs(value) < 1e15):
+        return f"{value + 0.0:.0f}"  # never -0
+    return f"{value:.4g}"
+
+
 def decoded(cell: Any) -> Any:
     """Bytes as the text they hold; anything else as it is."""
     if not isinstance(cell, bytes):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from likewise.features import TableFeatures, cell_table
-from likewise.files.cell_values import is_missing
+from likewise.files.cell_values import is_missing, number_text
 from likewise.report.descriptions import ClusterDescription
 from likewise.report.row_cards import shorten
 from likewise.report.view import View, values_of
@@ -35,7 +35,7 @@ def facts_of(
     def facts(row: int) -> list[tuple[str, str]]:
         if row not in in_view or not chosen:
             return []
-        return [(n, f"{v:.4g}") for n, v in zip(chosen, values_of(view, row, columns))]
+        return [(n, number_text(v)) for n, v in zip(chosen, values_of(view, row, columns))]
 
     return facts
 

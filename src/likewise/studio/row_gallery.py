@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from likewise.files.cell_values import number_text
 from likewise.files.image_file import open_image_file
 from likewise.files.png_file import brightness_range, png
 from likewise.labeling import by_difference, column_spreads
@@ -155,12 +156,9 @@ class RowGallery:
 
 def cell_text(cell: Any) -> str:
     """A cell in a few letters; four digits of a number that is not whole."""
-    if cell is None or (isinstance(cell, float | np.floating) and cell != cell):
-        return ""
     if isinstance(cell, float | np.floating):
-        value = float(cell)
-        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.4g}"
-    text = str(cell)
+        return number_text(cell)
+    text = "" if cell is None else str(cell)
     return text if len(text) <= LONGEST_CELL else text[: LONGEST_CELL - 1] + "…"
 
 
