@@ -31,7 +31,10 @@ seeds = st.integers(0, 2**31 - 1)
         ({"closer": [(0, 1)]}, "closer[0] = (0, 1) must be 3 row numbers"),
         ({"must_link": [(0, 1), (0, 1, 2)]}, "must_link[1] = (0, 1, 2) must be 2 row numbers"),
         ({"must_link": [(0, 1.5)]}, "must_link[0] = (0, 1.5) must be 2 row numbers"),
-        ({"must_link": [("a", "b")]}, "must_link[0] = ('a', 'b') must be 2 row numbers"),
+        (
+            {"must_link": [("a", "b")]},
+            "must_link[0] = ('a', 'b') must be 2 row numbers. Pass ids, if rows have names.",
+        ),
         ({"must_link": [(True, False)]}, "must_link[0] = (True, False) must be 2 row numbers"),
         ({"must_link": 3}, "must_link"),
         ({"must_link": [(0, 1)], "weights": [np.nan]}, "must_link[0] has the weight nan"),

@@ -276,6 +276,15 @@ def test_all_that_is_wrong_with_a_file_is_said_at_once(tmp_path):
         assert problem in str(caught.value)
 
 
+def test_a_row_named_twice_is_shown_by_its_id(tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_text("kind,a,b\nsame,C1,C2\nsame,C3,C3\n")
+    with pytest.raises(ValueError, match=r"line 3: must_link = \('C3', 'C3'\) names a row twice"):
+        Constraints.read(path, ids=["C1", "C2", "C3"])
+    with pytest.raises(ValueError, match=r"must_link\[0\] = \('C3', 'C3'\) names a row twice"):
+        Constraints(must_link=[("C3", "C3")], ids=["C1", "C2", "C3"])
+
+
 def test_weights_times_and_rows_that_are_wrong_are_listed_with_the_rest_in_order(tmp_path):
     path = tmp_path / "answers.csv"
     head = "kind,a,b,weight,asked_at,seconds\n"

@@ -68,14 +68,14 @@ def from_columns(
             written = enumerate(columns.get("weight") or [])
             weights = [parse_weight(cell, name, i) for i, cell in written]
             others = (columns.get(one) for one in ("annotator", "asked_at", "screen", "seconds"))
-            return check_table(codes, points, n_samples, name, weights or None, *others)
+            return check_table(codes, points, n_samples, ids, name, weights or None, *others)
     except ValueError as error:
-        if not (problems := _problems_by_line(columns, codes, points, n_samples, name)):
+        if not (problems := _problems_by_line(columns, codes, points, n_samples, ids, name)):
             raise error from None
     else:
         is_read = np.ones(n_answers, dtype=bool)
         is_read[[i for i, _ in problems]] = False
-        problems += _problems_by_line(columns, codes, points, n_samples, name, is_read)
+        problems += _problems_by_line(columns, codes, points, n_samples, ids, name, is_read)
     raise ValueError(as_sentence([text for _, text in sorted(problems, key=lambda one: one[0])]))
 
 
@@ -84,6 +84,7 @@ def _problems_by_line(
     codes: np.ndarray,
     points: np.ndarray,
     n_samples: int,
+    ids: np.ndarray | None,
     name: Name,
     is_read: np.ndarray | None = None,
 ) -> list[tuple[int, str]]:
@@ -91,7 +92,7 @@ def _problems_by_line(
 
     def check_rows(i: int) -> None:
         if is_read is None or is_read[i]:
-            check_points(codes[i : i + 1], points[i : i + 1], n_samples, lambda _: name(i))
+            check_points(codes[i : i + 1], points[i : i + 1], n_samples, ids, lambda _: name(i))
 
     def check_weight(i: int) -> None:
         if columns.get("weight"):

@@ -46,7 +46,7 @@ def from_arrays(
         return f"{KINDS[codes[i]]}[{i - starts[codes[i]]}]"
 
     about = (weights, annotators, asked_at, screens, seconds)
-    return check_table(codes, np.concatenate(blocks), n_samples, name, *about)
+    return check_table(codes, np.concatenate(blocks), n_samples, ids, name, *about)
 
 
 def rows_by_id(ids: np.ndarray | None) -> dict[str, int] | None:
@@ -58,6 +58,7 @@ def check_table(
     codes: np.ndarray,
     points: np.ndarray,
     n_samples: int,
+    ids: np.ndarray | None,
     name: Name,
     weights,
     annotators,
@@ -66,7 +67,7 @@ def check_table(
     seconds,
 ) -> AnswerTable:
     """Kinds (n,), points (n, 3) and what else is known of answers, where all of it is right."""
-    check_points(codes, points, n_samples, name)
+    check_points(codes, points, n_samples, ids, name)
     return AnswerTable(
         codes,
         points,
@@ -125,7 +126,9 @@ def as_points(kind: str, answers: Any, row_of: dict[str, int] | None = None) -> 
         rows = np.asarray(answer, dtype=object)
         whole = (isinstance(x, int | np.integer) and not isinstance(x, bool) for x in rows.flat)
         if rows.shape != (width,) or not all(whole):
-            raise ValueError(f"{kind}[{i}] = {answer!r} must be {width} row numbers.")
+            is_named = any(isinstance(x, str) for x in rows.flat)
+            hint = " Pass ids, if rows have names." if is_named else ""
+            raise ValueError(f"{kind}[{i}] = {answer!r} must be {width} row numbers.{hint}")
     raise ValueError(
         f"{kind} must have shape (n, {width}) and contain row numbers as 64-bit integers."
     )
@@ -150,7 +153,9 @@ def as_picked(name: str, picked: Any, n: int, of: str) -> np.ndarray:
     return picked.astype(np.int64)
 
 
-def check_points(codes: np.ndarray, points: np.ndarray, n_samples: int, name: Name) -> None:
+def check_points(
+    codes: np.ndarray, points: np.ndarray, n_samples: int, ids: np.ndarray | None, name: Name
+) -> None:
     """Every row number inside X, no row named twice in one answer."""
     is_triple: np.ndarray = WIDTHS[codes] == 3
     used = np.stack([np.ones_like(is_triple), np.ones_like(is_triple), is_triple], axis=1)
@@ -161,7 +166,8 @@ def check_points(codes: np.ndarray, points: np.ndarray, n_samples: int, name: Na
         rows = tuple(int(row) for row in points[i, : 2 + is_triple[i]])
         if outside[i]:
             raise ValueError(f"{name(i)} = {rows} points outside X, which has {n_samples} rows.")
-        raise ValueError(f"{name(i)} = {rows} names a row twice. Drop it.")
+        named = rows if ids is None else tuple(str(ids[row]) for row in rows)
+        raise ValueError(f"{name(i)} = {named} names a row twice. Drop it.")
 
 
 def check_weights(weights: Any, n_answers: int, name: Name) -> np.ndarray:
