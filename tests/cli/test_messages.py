@@ -7,7 +7,7 @@ import pytest
 
 from likewise import Constraints
 from likewise.cli import main
-from likewise.cli.messages import for_terminal
+from likewise.cli.messages import for_terminal, n_answers_that
 
 TITLE = "\x1b]0;owned\x07"  # sets the title of a window
 NAMES = [f"r{i}{TITLE}[bold]" for i in range(60)]
@@ -50,3 +50,15 @@ def test_escape_codes_of_the_data_do_not_reach_the_terminal(table, answers, comm
 def test_words_and_lines_stay_as_they_are():
     assert for_terminal("Zürich, 東京:\n  5 €") == "Zürich, 東京:\n  5 €"
     assert for_terminal("a\tb\x9b31mc") == "a b 31mc"
+
+
+@pytest.mark.parametrize(
+    ("n", "line"),
+    [
+        (0, "0 answers contradict others"),
+        (1, "1 answer contradicts others"),
+        (2, "2 answers contradict others"),
+    ],
+)
+def test_one_answer_is_no_plural(n, line):
+    assert n_answers_that(n, "contradict", "others") == line

@@ -115,7 +115,7 @@ def test_answers_are_resumed(folder, served, capsys):
     log.append(Event("answer", "e", Question("pair", (0, 1)), "together"))
     log.close()
     _, said = run(capsys, "plain.csv")
-    assert "resumed plain-answers.log: 1 answers so far" in said
+    assert "resumed plain-answers.log: 1 answer so far" in said
     assert served[0][0].desk.n_answers == 1
 
 

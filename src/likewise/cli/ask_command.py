@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import click
 
 from likewise.cli.data_rows import ColumnChoice, DataRows, print_columns, read_data
-from likewise.cli.messages import answers_saved, print_message
+from likewise.cli.messages import answers_saved, count_of, print_message
 from likewise.cli.options import (
     READABLE,
     WRITABLE,
@@ -143,7 +143,7 @@ def describe_start(session, log: str) -> None:
     """How much was resumed, and what was set aside."""
     progress = session.progress
     if progress.n_questions:
-        print_message(f"resumed {log}: {progress.n_questions} answers so far")
+        print_message(f"resumed {log}: {count_of(progress.n_questions, 'answer')} so far")
     for event_id, row, why in session.set_aside[:3]:
         print_message(f"answer {event_id} is set aside: row {row} is {why}")
     if len(session.set_aside) > 3:
@@ -200,7 +200,7 @@ def run_session(
 
 def describe_progress(progress) -> str:
     """How far the session has come, in one line."""
-    line = f"question {progress.n_questions + 1}, {progress.n_groups} groups so far"
+    line = f"question {progress.n_questions + 1}, {count_of(progress.n_groups, 'group')} so far"
     low, high = progress.placed.low, progress.placed.high
     if progress.n_questions >= FEW_ANSWERS and low == low:  # not nan
         line += f", {low:.0%} to {high:.0%} of the rows placed rightly"

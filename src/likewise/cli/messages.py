@@ -63,6 +63,11 @@ def count_of(n: int, what: str) -> str:
     return f"{n} {what}{'s' * (n != 1)}"
 
 
+def n_answers_that(n: int, verb: str, rest: str) -> str:
+    """1 answer contradicts others, 2 answers contradict others."""
+    return f"{count_of(n, 'answer')} {verb}{'s' * (n == 1)} {rest}"
+
+
 def answers_saved(n: int) -> str:
     """The beginning of a sentence on where answers are."""
     return f"{count_of(n, 'answer')} {'is' if n == 1 else 'are'} saved"
@@ -85,7 +90,7 @@ def print_check(checked) -> None:
     from likewise.evaluation import percent
 
     console = Console(stderr=True, soft_wrap=True)
-    print_message(f"{len(checked.conflicts)} answers contradict others")
+    print_message(n_answers_that(len(checked.conflicts), "contradict", "others"))
     for conflict in checked.conflicts[:MOST_SHOWN]:
         print_message(f"  {conflict}")
     describe, prices = checked.constraints.describe, checked.prices
@@ -98,7 +103,8 @@ def print_check(checked) -> None:
         answer = Text(for_terminal(describe(int(at))))
         table.add_row(answer, f"{doubt:.2f}", f"{price:.3g}")
     if len(doubtful):
-        print_message(f"{len(doubtful)} answers disagree with the rest; the most doubtful:")
+        disagree = n_answers_that(len(doubtful), "disagree", "with the rest")
+        print_message(f"{disagree}; the most doubtful:")
         console.print(table)
     else:
         print_message("no answer disagrees with the rest")
@@ -127,7 +133,8 @@ def print_rounds(selected, pool) -> None:
 def print_conflicts(constraints) -> None:
     conflicts = constraints.conflicts()
     if conflicts:
-        print_message(f"{len(conflicts)} answers contradict others; the first ones:")
+        contradict = n_answers_that(len(conflicts), "contradict", "others")
+        print_message(f"{contradict}; the first ones:" if len(conflicts) > 1 else f"{contradict}:")
         for conflict in conflicts[:3]:
             print_message(f"  {conflict}")
 
@@ -157,9 +164,8 @@ def print_choice(fitted, constraints) -> None:
         print_message(f"answers satisfied: {before} before, {after} after")
     if len(fitted.doubtful_):
         first = constraints.describe(int(fitted.doubtful_[0]))
-        print_message(
-            f"{len(fitted.doubtful_)} answers disagree with the rest; the most doubtful: {first}"
-        )
+        disagree = n_answers_that(len(fitted.doubtful_), "disagree", "with the rest")
+        print_message(f"{disagree}; the most doubtful: {first}")
 
 
 def print_warnings_once():

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from likewise.cli.data_rows import ColumnChoice, print_columns
-from likewise.cli.messages import answers_saved, print_message
+from likewise.cli.messages import answers_saved, count_of, print_message
 from likewise.cli.options import (
     READABLE,
     WRITABLE,
@@ -229,7 +229,7 @@ def run_studio(
         )
         room = Studio(session, gallery, keeper, events, settings, thinker)
         if room.desk.n_answers:
-            print_message(f"resumed {log}: {room.desk.n_answers} answers so far")
+            print_message(f"resumed {log}: {count_of(room.desk.n_answers, 'answer')} so far")
         with suppress(KeyboardInterrupt):  # Ctrl-C is how one stops
             serve(
                 room,
