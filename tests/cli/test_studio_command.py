@@ -100,6 +100,7 @@ def test_every_kind_of_data_can_be_sent_to_the_thinker_and_the_learner(
 def test_images_are_served_at_their_sizes_and_in_an_atlas(folder, served, capsys):
     run(capsys, "photos")
     gallery = served[0][0].gallery
+    assert gallery.id_column == "file"  # as in the clusters of likewise cluster
     content, kind = gallery.image(0, 96)
     assert kind == "image/jpeg"
     assert content.startswith(b"\xff\xd8")

@@ -11,6 +11,9 @@ from likewise import Constraints, load_model
 from likewise.labeling import Event, LabelingSession, LabelOracle, Question, ask
 from likewise.studio import StudioSettings
 from likewise.studio.learner import Learner
+from likewise.studio.leaving import write_clusters_of
+from likewise.studio.snapshot import Snapshot
+from likewise.studio.snapshot_view import default_name
 from tests.studio import conftest
 from tests.studio.conftest import X, Y, answer, enter, send
 
@@ -50,6 +53,14 @@ def test_the_clusters_are_those_of_the_page_with_their_names(saving):
     rows = list(csv.DictReader(io.StringIO(saving.get("/download/clusters.csv").text)))
     assert [int(row["cluster"]) for row in rows] == snapshot.labels.tolist()
     assert {row["cluster name"] for row in rows if Y[int(row["row"])] == 0} == {"cats"}
+
+
+def test_clusters_go_by_the_id_column_of_the_data_and_by_the_numbers_of_the_page(tmp_path):
+    nothing = np.empty((2, 0))
+    snapshot = Snapshot(1, 0, np.array([1, 0]), nothing, nothing, (), nothing, 1)
+    write_clusters_of(tmp_path, snapshot, {}, ["C1", "C2"], "customer_id")
+    assert (tmp_path / "clusters.csv").read_text() == "customer_id,cluster\nC1,1\nC2,0\n"
+    assert default_name(0) == "cluster 0"
 
 
 def test_other_files_are_not_to_be_had(saving):

@@ -82,7 +82,7 @@ def test_the_map_can_be_read_back():
     header = json.loads(content[4 : 4 + length])
     assert (4 + length) % 4 == 0
     assert (header["version"], header["layout"], header["n_shown"]) == (7, 2, 4)
-    assert [cluster["name"] for cluster in header["clusters"]] == ["cluster 1", "cats"]
+    assert [cluster["name"] for cluster in header["clusters"]] == ["cluster 0", "cats"]
     body = content[4 + length :]
     assert_array_equal(np.frombuffer(body[:32], "<f4").reshape(4, 2), PLACES)
     assert np.frombuffer(body[32:48], "<u4").tolist() == [0, 1, 2, 3]

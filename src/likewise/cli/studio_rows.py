@@ -15,11 +15,23 @@ def gallery_of(shown: ShownRows, title: str) -> RowGallery:
     if data.files is not None and data.files.kind == "images":
         paths = [item for item, is_read in zip(data.files.items, data.is_read) if is_read]
         return RowGallery(
-            title, "images", data.n_rows, data.ids, images=paths, encoder=data.encoder
+            title,
+            "images",
+            data.n_rows,
+            data.ids,
+            images=paths,
+            encoder=data.encoder,
+            id_column=data.id_column,
         )
     if data.files is not None:
         return RowGallery(
-            title, "texts", data.n_rows, data.ids, texts=data.texts, encoder=data.encoder
+            title,
+            "texts",
+            data.n_rows,
+            data.ids,
+            texts=data.texts,
+            encoder=data.encoder,
+            id_column=data.id_column,
         )
     kind = "table" if data.features is not None or data.feature_names else "numbers"
     columns = dict(shown.columns)

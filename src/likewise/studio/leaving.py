@@ -63,13 +63,17 @@ def write_answers(folder: Path, events: Sequence[Event], n_rows: int, ids) -> No
 
 
 def write_clusters_of(
-    folder: Path, snapshot: Snapshot, names: Mapping[int, str], ids: Sequence[str] | None
+    folder: Path,
+    snapshot: Snapshot,
+    names: Mapping[int, str],
+    ids: Sequence[str] | None,
+    id_column: str | None,
 ) -> None:
-    """The clusters of the page."""
+    """The clusters of the page, each by its number there, or its name."""
     n_clusters = int(snapshot.labels.max(initial=-1)) + 1
     listed = [names.get(number, "") for number in range(n_clusters)]
     labels = np.asarray(snapshot.labels, dtype=np.int64)
-    write_clusters(folder / CLUSTERS, labels, ids, cluster_names=listed if any(listed) else ())
+    write_clusters(folder / CLUSTERS, labels, ids, id_column, listed if any(listed) else ())
 
 
 def write_now(
@@ -79,6 +83,7 @@ def write_now(
     names: Mapping[int, str],
     n_rows: int,
     ids,
+    id_column: str | None,
     log: Any,
 ) -> None:
     """All that needs no fit, together."""
@@ -86,7 +91,7 @@ def write_now(
     with replacing_together():
         write_answers(folder, events, n_rows, ids)
         if snapshot is not None:
-            write_clusters_of(folder, snapshot, names, ids)
+            write_clusters_of(folder, snapshot, names, ids, id_column)
         if isinstance(log, EventLog):
             log.back_up(folder / LOG)
 
@@ -155,6 +160,8 @@ class Leaving:
         Has the model and its report written to a folder.
     n_rows : int
     ids : list of str or None
+    id_column : str, default=None
+        Where the ids come from.
     folder : path, default=None
         Where the files are saved as things change; nowhere by default.
     study : Study, default=None
@@ -170,12 +177,13 @@ class Leaving:
         *,
         n_rows: int,
         ids: list[str] | None,
+        id_column: str | None = None,
         folder: Path | None = None,
         study: Study | None = None,
         on_trouble: Callable[[str], None] = lambda line: None,
     ):
         self._standing, self._keeper, self._save_fitted = standing, keeper, save_fitted
-        self._n_rows, self._ids = n_rows, ids
+        self._n_rows, self._ids, self._id_column = n_rows, ids, id_column
         self._folder, self._study = folder, study
         self.autosave = Autosave(self._write_all, on_trouble)
 
@@ -200,6 +208,6 @@ class Leaving:
             await asyncio.to_thread(self._write_to, self._folder, self._standing())
 
     def _write_to(self, folder: Path, standing: Standing) -> None:
-        write_now(folder, *standing, self._n_rows, self._ids, self._keeper)
+        write_now(folder, *standing, self._n_rows, self._ids, self._id_column, self._keeper)
         if self._study is not None:
             write_trials(folder / TRIALS, self._study, standing.events, self._ids)

@@ -103,5 +103,5 @@ def row_json(
 
 
 def default_name(number: int) -> str:
-    """Of a cluster that nobody named."""
-    return f"cluster {number + 1}"
+    """Of a cluster that nobody named: its number in clusters.csv."""
+    return f"cluster {number}"

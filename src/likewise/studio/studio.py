@@ -126,6 +126,7 @@ class Studio:
             self._learner.save,
             n_rows=gallery.n_rows,
             ids=None if session.ids is None else session.ids.tolist(),
+            id_column=gallery.id_column,
             folder=settings.folder,
             study=settings.study,
             on_trouble=self.troubles.about("files"),
