@@ -106,6 +106,7 @@ def test_a_page_of_problems_is_shown_and_the_rest_counted(tmp_path):
         ("a,b\n1,2\n".encode("utf-16-le"), "zero bytes, as UTF-16 without its mark"),
         (b"PAR1\x15\x04", "rows.csv is a Parquet file. Rename it to .parquet"),
         (b"BZh91AY&SY", "packed by bzip2. Unpack it"),
+        (b"\x89PNG\r\n\x1a\n", "rows.csv is an image. Name the folder that it is in"),
         (b"\n <!DOCTYPE HTML>\n<html><body>Sign in</body></html>", "a web page and no table"),
         (b"'a','b'\n'1','2'\n", "its cells are in single quotes"),
         (b"a\n\xe9\x81\n", "not UTF-8 text"),
@@ -251,6 +252,7 @@ def test_objects_in_objects_are_columns_and_a_list_of_objects_is_a_table(tmp_pat
         ("[1, 2]", "row 0: it is no JSON object"),
         ('[{"a": 1}', "begins as a list and is none that can be read"),
         ('{"a": 1}\n{"a": 2,}\n', r"line 2: .*, at character \d"),
+        ('{"a": 1}\n{"a":\n', "line 2: Expecting value, at character 6"),
         ('{"a": NaN}', "line 1: the number NaN, which JSON does not have: write null"),
         ('{"a": [1, 2], "b": [3, 4]}', "one object of columns. Save a list of rows"),
         ('{\n "a": {"0": 1, "1": 2},\n "b": {"0": 3, "1": 4}\n}', "one object of columns"),
@@ -298,7 +300,12 @@ def test_the_marks_of_encodings_are_known(tmp_path, encoding):
 
 @pytest.mark.parametrize(
     ("name", "way_out"),
-    [("a.xlsx", "Save the sheet as CSV"), ("a.zip", "Unzip it"), ("a.txt", "Rename a table to")],
+    [
+        ("a.xlsx", "Save the sheet as CSV"),
+        ("a.zip", "Unzip it"),
+        ("a.txt", "Rename a table to"),
+        ("a.png", "Name the folder that the images are in"),
+    ],
 )
 def test_a_file_that_cannot_be_read_says_what_to_do(tmp_path, name, way_out):
     (tmp_path / name).write_text("x")

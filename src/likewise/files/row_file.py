@@ -27,6 +27,7 @@ from likewise.files.column_types import (
     describe_problem,
     is_no_value,
 )
+from likewise.files.folder_rows import IMAGE_ENDINGS
 from likewise.files.json_rows import read_json_rows
 from likewise.files.near_names import did_you_mean
 from likewise.files.problem_list import listed
@@ -39,6 +40,7 @@ JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
 TEXT_ENDINGS = (".csv", ".tsv", *JSON_ENDINGS)  # each of them also with .gz
 INSTEAD = {
     **dict.fromkeys((".xlsx", ".xls", ".ods"), "Save the sheet as CSV."),
+    **dict.fromkeys(IMAGE_ENDINGS, "Name the folder that the images are in."),
     ".zip": "Unzip it.",
     ".txt": "Rename a table to .csv; texts go into a folder, one file each.",
 }

@@ -200,7 +200,7 @@ def read_json_lines(source: Source) -> tuple[list[dict], list[int]]:
                 if not line.strip():
                     continue
                 try:
-                    record = strict_json.loads(line)
+                    record = strict_json.loads(line.rstrip("\r\n"))  # places are in one line
                     if not isinstance(record, dict):
                         raise ValueError("it is no JSON object")
                     records.append(record)
