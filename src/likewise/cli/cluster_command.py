@@ -61,9 +61,9 @@ from likewise.cli.refusals import (
     default="auto",
     show_default=True,
     metavar="NAME",
-    help="auto tries several learned spaces and keeps the one that best predicts held-out answers; "
-    "sklr and itml each learn one space; kernel-kmeans, pck-means, mpck-means and cop-kmeans use "
-    "the answers while clustering.",
+    help="auto tries several ways to learn, and weighs them by how well they predict held-out "
+    "answers; sklr and itml each learn one space; kernel-kmeans, pck-means, mpck-means and "
+    "cop-kmeans use the answers while clustering.",
 )
 @click.option(
     "--names",
