@@ -161,6 +161,11 @@ def test_bytes_that_are_no_answer_file_end_in_one_error(tmp_path, name):
         Constraints.read(path, n_samples=5)
 
 
+def test_the_log_of_a_session_is_no_answer_file_and_there_is_one(tmp_path):
+    with pytest.raises(ValueError, match=r"data-answers.log must end in .*\. Name the .csv that"):
+        Constraints.read(tmp_path / "data-answers.log", n_samples=5)
+
+
 def test_numbers_that_a_gap_made_floats_are_still_row_numbers():
     frame = pd.DataFrame(
         {"kind": ["must_link", "closer"], "a": [0, 1], "b": [1, 2], "c": [np.nan, 0]}

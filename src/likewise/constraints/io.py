@@ -141,7 +141,9 @@ _OTHERS_READ = {".tsv": read_csv, ".json": read_json, ".ndjson": read_jsonl}
 
 def _format_of(path: Path):
     if path.suffix.lower() not in _FORMATS:
-        raise ValueError(f"{path.name} must end in one of {', '.join(_FORMATS)}.")
+        is_log = path.suffix.lower() == ".log"
+        way_out = " Name the .csv that likewise ask and the studio save, too." if is_log else ""
+        raise ValueError(f"{path.name} must end in one of {', '.join(_FORMATS)}.{way_out}")
     return _FORMATS[path.suffix.lower()]
 
 
