@@ -44,11 +44,24 @@ def choice_of(scores, n_answers, chosen=0):
     ("scores", "chosen", "expected"),
     [([0.5, 0.46, 0.48], 0, True), ([0.5, 0.51, 0.48], 0, False), ([0.5, 0.6, 0.4], 1, False)],
 )
-def test_people_disagree_where_every_margin_is_worse_than_the_features(
-    panel, scores, chosen, expected
+def test_people_disagree_where_every_margin_is_worse_than_the_features(scores, chosen, expected):
+    rows = np.arange(80)
+    rule = [(i, i + 1, j) for i, j in zip(rows[:-1], rows[::-1]) if abs(i - j) > 2] * 2
+    answers = Constraints(80, odd_one_out=rule)
+    assert not len(answers.conflicts())
+    assert people_disagree(choice_of(scores, len(rule), chosen), answers) == expected
+
+
+@pytest.mark.parametrize(("chosen", "expected"), [(0, True), (1, False)])
+def test_people_disagree_where_triples_contradict_and_no_margin_is_clearly_better(
+    panel, chosen, expected
 ):
     _, answers, _ = panel
-    assert people_disagree(choice_of(scores, 400, chosen), answers) == expected
+    answers = answers + Constraints(80, odd_one_out=[(0, 1, 2), (0, 2, 1)])
+    choice = choice_of([0.5, 0.51, 0.48], 402, chosen)
+    assert people_disagree(choice, answers) == expected
+    links = Constraints(80, must_link=[(0, 1)], cannot_link=[(0, 1)])
+    assert not people_disagree(choice, panel[1] + links)  # triples do not contradict each other
 
 
 def test_few_triples_or_pairs_alone_show_no_disagreement(panel):

@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from likewise import Constraints, GuidedClustering
-from likewise.guided import outcome, round_groups
+from likewise.guided import known_groups, outcome, round_groups
+from likewise.guided.known_groups import FIELD
 from likewise.guided.placed import share_by_distance
 from likewise.guided.round_groups import find_round_groups, fit_unit, mean_lead, place_by_others
 from likewise.kernels import interpolation_weights
@@ -102,6 +103,7 @@ def test_density_is_asked_for_in_the_learned_space_however_round_groups_are(
 ):
     X, _, known = rows_and_groups
     monkeypatch.setattr(outcome, "GRAPH_ROWS", 500)
+    monkeypatch.setitem(known_groups.PRIORS, FIELD, -100.0)  # or the features are the space
     answers = Constraints.from_partial_labels(known)
     found = []
     for n_errors in (NEVER, round_groups.N_ERRORS):

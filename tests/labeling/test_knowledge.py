@@ -8,11 +8,12 @@ from sklearn.datasets import make_blobs
 
 from likewise import Constraints
 from likewise.cluster import field_covariance, interpolate_groups, known_components
+from likewise.cluster.distance_field import DISTANCE_WEIGHT, DistanceField
 from likewise.cluster.membership_spread import EVENNESS
+from likewise.guided.known_groups import ONE_SIDED, share_by_fields
 from likewise.kernels import normalized_adjacency, self_tuning_graph
 from likewise.labeling import Walks, learn_quickly
-from likewise.labeling.distance_field import DistanceField
-from likewise.labeling.knowledge import ALPHA, DISTANCE_WEIGHT, NOISE, join_components
+from likewise.labeling.knowledge import ALPHA, NOISE, join_components
 
 SEEDS = st.integers(0, 10_000)
 
@@ -174,3 +175,18 @@ def test_few_rows_and_many_are_spread_over_alike():
     )
     assert_allclose(inverted, solved, atol=1e-9)
     assert Walks(S).covariance is not None
+
+
+@given(SEEDS)
+@settings(max_examples=10)
+def test_fields_of_a_fit_are_the_memberships_of_a_session(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(50, 3))
+    labels = np.full(50, -1)
+    labels[rng.permutation(50)[:12]] = np.arange(12) % 3
+    first = [np.flatnonzero(labels == group)[0] for group in range(3)]
+    labels[labels >= 0] = np.argsort(np.argsort(first))[labels[labels >= 0]]  # as a session numbers
+    S, _ = normalized_adjacency(self_tuning_graph(X, one_sided=ONE_SIDED))
+    session = learn_quickly(X, S, Constraints.from_partial_labels(labels), walks=Walks(S, X))
+    of_fit = share_by_fields(X, labels, 3)
+    assert_allclose(of_fit[labels < 0], session.memberships[labels < 0], atol=1e-5)

@@ -9,6 +9,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.datasets import make_blobs
 
 from likewise import Constraints
+from likewise.cluster.distance_field import DISTANCE_WEIGHT, DistanceField
 from likewise.cluster.membership_spread import EVENNESS
 from likewise.kernels import normalized_adjacency, self_tuning_graph
 from likewise.labeling import (
@@ -19,8 +20,7 @@ from likewise.labeling import (
     learn_quickly,
     settle_groups,
 )
-from likewise.labeling.distance_field import DistanceField
-from likewise.labeling.knowledge import DISTANCE_WEIGHT, NOISE
+from likewise.labeling.knowledge import NOISE
 from likewise.labeling.placed_share import (
     estimate_placed,
     log_odds,

@@ -9,6 +9,7 @@ from likewise.cluster.clusterer_checks import (
     size_bounds,
 )
 from likewise.cluster.cop_kmeans import COPKMeans, hold_pairs
+from likewise.cluster.distance_field import DistanceField, add_distances, noisy
 from likewise.cluster.k_medoids import KMedoids, dissimilarities, draw_medoids
 from likewise.cluster.kernel_kmeans import KernelKMeans
 from likewise.cluster.mean_shift import KernelMeanShift
@@ -36,6 +37,7 @@ from likewise.cluster.rule_labels import label_by_rules
 __all__ = [
     "COPKMeans",
     "ClusterCount",
+    "DistanceField",
     "GraphPropagation",
     "KMedoids",
     "KernelKMeans",
@@ -46,6 +48,7 @@ __all__ = [
     "PCKMeans",
     "Resolutions",
     "add_clusters",
+    "add_distances",
     "check_choice",
     "check_enough_rows",
     "choose_n_clusters",
@@ -60,6 +63,7 @@ __all__ = [
     "known_components",
     "label_by_rules",
     "match_clusters",
+    "noisy",
     "order_clusters",
     "resolutions",
     "share_walks",

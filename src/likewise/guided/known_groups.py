@@ -1,8 +1,8 @@
 """Clusters from rows whose group is known: memberships spread over graphs, weighed by evidence.
 
-    M_s = memberships over the neighbor graph of space s (GraphPropagation's F), by nearest means,
-          by the nearest known rows or, where some groups are unnamed, by clusters without answers
-          that are matched to groups
+    M_s = memberships over the neighbor graph of space s (GraphPropagation's F), of smooth fields in
+          it, by nearest means, by the nearest known rows or, where some groups are unnamed, by
+          clusters without answers that are matched to groups
     w_s = exp(hits_s / 2 + prior_s), normalized;  hits_s: known rows that M_s, fitted without their
           fold, puts into their own group
     memberships = rows of exp(t sum_s w_s log M_s), normalized;  t by the log-loss of held-out rows
@@ -10,10 +10,12 @@
 The graph knows where rows are dense, the learned spaces know which directions matter; no space is
 best on all data, and hits of few rows cannot tell the best from the second best, so they are joined
 and not chosen from. Where groups are many small patches, the nearest known rows predict better than
-long walks. First comes a test: do the known rows predict each other's groups better than with
+long walks. Fields, as sessions have them, hold the surroundings of each known row, and look beyond
+the next border. First comes a test: do the known rows predict each other's groups better than with
 permuted names? If not, nothing is learned. The constants were picked on half of the data sets
 (docs/decisions/0023-known-groups.md).
-Reference: zhu2003 and zhou2004 for the memberships, cover1967 for nearest rows.
+Reference: zhu2003 and zhou2004 for memberships over graphs, rasmussen2006 for fields, cover1967 for
+nearest rows.
 """
 
 import warnings
@@ -23,7 +25,15 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from sklearn.base import BaseEstimator, clone
 
-from likewise.cluster import known_components, match_clusters, solve_walks, spread_memberships
+from likewise.cluster import (
+    DistanceField,
+    add_distances,
+    interpolate_groups,
+    known_components,
+    match_clusters,
+    solve_walks,
+    spread_memberships,
+)
 from likewise.constraints import Constraints
 from likewise.guided.evidence import level_for
 from likewise.guided.nearest_known import nearness_between
@@ -41,9 +51,11 @@ N_FOLDS = 5
 NATS_PER_HIT = (
     0.5  # a known row predicted without it; rows near each other are no independent proof
 )
-GRAPH, MEANS, NEAREST, MATCHED = "graph", "means", "nearest", "matched"  # what spreads memberships
+# What spreads memberships:
+GRAPH, FIELD, MEANS, NEAREST, MATCHED = "graph", "field", "means", "nearest", "matched"
 PRIORS = {  # in nats
     GRAPH: 0.0,
+    FIELD: 1.0,  # the best of them on most data
     MEANS: -3.0,  # until some six hits say otherwise
     NEAREST: -2.0,
     MATCHED: 1.0,  # of clusters without answers: a click or two show no border of a group
@@ -53,6 +65,8 @@ POWER = 1.0  # log of what is expected before any row is held out, as membership
 PULL = 0.5  # towards it, in nats
 LEAST = 1e-4  # membership: one space alone must not veto
 ALPHA = 0.98  # a step over the graph, as in GraphPropagation
+ONE_SIDED = 0.1  # of a field: weight of edges that one of two rows has, beside 1 of those of both,
+NOISE = 0.05  # and variance of an answer
 TOL = 1e-9
 C = 1.0  # of SKLR
 SHARE = 0.95  # of a start's spectrum
@@ -121,6 +135,7 @@ def spaces_for(X: np.ndarray, seed: int) -> list[Space]:
     """The features first, then what is learned from the known groups."""
     spaces = [
         Space("the neighbor graph of the features", None),
+        Space("smooth fields in the features", None, FIELD),
         Space("nearest known rows in the features", None, NEAREST),
     ]
     for start in STARTS:
@@ -134,6 +149,7 @@ def spaces_for(X: np.ndarray, seed: int) -> list[Space]:
         )
         spaces.append(Space(f"the neighbor graph of SKLR from a {start} start", learner))
         if start == "gaussian":
+            spaces.append(Space(f"smooth fields in SKLR from a {start} start", learner, FIELD))
             spaces.append(Space(f"nearest means in SKLR from a {start} start", learner, MEANS))
             spaces.append(
                 Space(f"nearest known rows in SKLR from a {start} start", learner, NEAREST)
@@ -141,6 +157,7 @@ def spaces_for(X: np.ndarray, seed: int) -> list[Space]:
     if X.shape[1] <= MOST_FEATURES:
         metric = ITML(random_state=seed)
         spaces.append(Space("the neighbor graph of ITML", metric))
+        spaces.append(Space("smooth fields in ITML", metric, FIELD))
         spaces.append(Space("nearest known rows in ITML", metric, NEAREST))
     return spaces
 
@@ -259,12 +276,25 @@ def spread_in(Z: np.ndarray, space: Space, groups: np.ndarray, n_groups: int = 0
     n_groups = n_groups or int(groups.max()) + 1
     if space.by == MATCHED and space.plain is not None:
         return share_by_clusters(share_plainly(Z, space.plain), groups, n_groups)
+    if space.by == FIELD:
+        return share_by_fields(Z, groups, n_groups)
     if space.by == MEANS:
         return share_by_means(Z, groups, n_groups)
     if space.by == NEAREST:
         return share_by_nearest(Z, groups, n_groups)
     memberships = spread_memberships(self_tuning_graph(Z), groups, n_groups, alpha=ALPHA, tol=TOL)
     return np.where(memberships.sum(axis=1, keepdims=True) > 0, memberships, 1 / n_groups)
+
+
+def share_by_fields(Z: np.ndarray, groups: np.ndarray, n_groups: int) -> np.ndarray:
+    """Those of a Gaussian field over the neighbor graph, and half as much of one by distances.
+
+    A session's memberships are these (labeling/knowledge.py).
+    """
+    S, _ = normalized_adjacency(self_tuning_graph(Z, one_sided=ONE_SIDED))
+    over_graph = interpolate_groups(S, groups, n_groups, alpha=ALPHA, tol=TOL, noise=NOISE)
+    over_graph[~over_graph.any(axis=1)] = 1 / n_groups
+    return add_distances(over_graph, DistanceField(Z).spread(groups, n_groups))
 
 
 def share_by_means(Z: np.ndarray, groups: np.ndarray, n_groups: int) -> np.ndarray:

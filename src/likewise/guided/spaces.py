@@ -170,19 +170,17 @@ def choose_space(
 
 
 def people_disagree(choice: Choice, answers: Constraints) -> bool:
-    """Whether every margin predicts held-out triples worse than the features as they are do.
+    """Whether no margin predicts held-out triples better than the features, as they contradict.
 
-    A margin learns contradictions too. Triples drawn from labels do not disagree, and a margin
-    gains from them.
+    A margin learns contradictions too. Where triples do not contradict each other, every margin has
+    to be worse: those drawn from labels do not disagree, and a margin gains from them.
     """
-    n_triples = len(answers.positions("odd_one_out", "closer"))
+    triples = answers.positions("odd_one_out", "closer")
     margins = choice.scores[1:]
-    return (
-        n_triples >= LEAST_CHOICES
-        and choice.chosen == 0
-        and len(margins) > 0
-        and bool((margins < choice.scores[0]).all())
-    )
+    if len(triples) < LEAST_CHOICES or choice.chosen != 0 or len(margins) == 0:
+        return False
+    contradict = np.isin(answers.conflicts().answers, triples).any()
+    return bool(contradict or (margins < choice.scores[0]).all())
 
 
 def try_choices(X, answers: Constraints, choice: Choice, *, seed: int) -> Choice:

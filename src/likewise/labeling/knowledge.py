@@ -3,7 +3,7 @@
     groups       components that answers join, where must-links and cannot-links disagree by weight
     memberships  of a Gaussian field with covariance K = inv(I - alpha S) whose values are known at
                  the known rows, as in `interpolate_groups`; half as much, of one whose covariance
-                 falls with distance (distance_field.py)
+                 falls with distance (cluster/distance_field.py)
     Phi          K = Phi Phi' + I or so, by its largest eigenvalues: walks between known rows
 
 Memberships are one sparse linear system with a column for each group, whatever was asked before and
@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from likewise.cluster import interpolate_groups
+from likewise.cluster import add_distances, interpolate_groups
 from likewise.constraints import Constraints
 from likewise.labeling.doubtful_joins import without_outvoted
 from likewise.labeling.likely_groups import LikelyGroups
@@ -32,7 +32,6 @@ from likewise.labeling.walks import ALPHA, NOISE, Walks
 from likewise.numerics.threads import one_thread
 
 TOL = 1e-7  # memberships are exact to about 1e-6
-DISTANCE_WEIGHT = 0.5  # of memberships by distances, beside 1 of those over the graph
 LEAST_WEIGHT = 1e-9  # between two components; below, the answers cancel out
 
 
@@ -128,11 +127,6 @@ def spread_groups_known(walks: Walks, groups: np.ndarray, n_groups: int) -> np.n
     known = np.flatnonzero(groups >= 0)
     memberships[known] = np.eye(n_groups)[groups[known]]
     return memberships
-
-
-def add_distances(memberships: np.ndarray, by_distance: np.ndarray) -> np.ndarray:
-    """The weighted mean of memberships over the graph and by distances."""
-    return (memberships + DISTANCE_WEIGHT * by_distance) / (1 + DISTANCE_WEIGHT)
 
 
 def join_components(constraints: Constraints) -> tuple[np.ndarray, np.ndarray]:

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from likewise.labeling.distance_field import noisy
+from likewise.cluster import noisy
 from likewise.labeling.walks import NOISE, Walks
 from likewise.numerics.loops import CompiledLoop
 from likewise.numerics.threads import one_thread

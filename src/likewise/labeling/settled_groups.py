@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from likewise.cluster import even_out
+from likewise.cluster import add_distances, even_out
 from likewise.constraints import Constraints
 from likewise.guided import sharpen
 from likewise.kernels import nearest_rows
@@ -24,7 +24,6 @@ from likewise.labeling.knowledge import (
     NOISE,
     Knowledge,
     Walks,
-    add_distances,
     spread_groups_known,
 )
 from likewise.numerics.threads import one_thread

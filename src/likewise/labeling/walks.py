@@ -11,9 +11,8 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
-from likewise.cluster import field_covariance
+from likewise.cluster import DistanceField, field_covariance
 from likewise.kernels import leading_eigenpairs
-from likewise.labeling.distance_field import DistanceField
 from likewise.numerics.threads import one_thread
 
 ALPHA = 0.98  # a step over the graph, as in GraphPropagation

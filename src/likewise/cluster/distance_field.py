@@ -14,10 +14,11 @@ from functools import cached_property
 
 import numpy as np
 
-from likewise.cluster import even_out
+from likewise.cluster.membership_spread import even_out
 from likewise.numerics.threads import one_thread
 
 NOISE = 0.1
+DISTANCE_WEIGHT = 0.5  # of memberships by distances, beside 1 of those over the graph
 LEAST = 1e-12  # membership
 SAMPLE = 500  # rows that the median distance is taken over
 
@@ -70,6 +71,11 @@ class DistanceField:
         Q = np.linalg.inv(noisy(R[known]))
         shares = rows_to_one(R @ (Q @ Y)).mean(axis=0)
         return even_out(rows_to_one(Y - (Q @ Y) / np.diag(Q)[:, None]), shares)
+
+
+def add_distances(memberships: np.ndarray, by_distance: np.ndarray) -> np.ndarray:
+    """The weighted mean of memberships over the graph and by distances."""
+    return (memberships + DISTANCE_WEIGHT * by_distance) / (1 + DISTANCE_WEIGHT)
 
 
 def noisy(R: np.ndarray) -> np.ndarray:

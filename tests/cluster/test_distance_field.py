@@ -10,7 +10,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 
 from likewise.cluster import even_out
-from likewise.labeling.distance_field import NOISE, DistanceField, even_by_size, rows_to_one
+from likewise.cluster.distance_field import NOISE, DistanceField, even_by_size, rows_to_one
 
 SEEDS = st.integers(0, 10_000)
 
