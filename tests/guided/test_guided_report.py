@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from likewise.guided.guided_report import GuidedReport
+from likewise.guided.guided_report import GuidedReport, count_answers
 
 
 def test_how_the_clusters_came_about_is_said_in_plain_words():
@@ -21,5 +21,11 @@ def test_how_the_clusters_came_about_is_said_in_plain_words():
     assert how(["the neighbor graph of the features"], 0) == graph
     assert how(["a", "learned kernel (SKLR, diffusion start, C=3)"], 1) == graph
     assert "which features matter" in how(["a", "learned linear metric (ITML)"], 1)
+    fields = ["the neighbor graph of the features", "smooth fields in ITML"]
+    assert "near the known ones" in how(fields, 1)
     assert "nearest to" in how(["a", "nearest means in SKLR from a gaussian start"], 1)
     assert "which rows are alike" in how(["a", "learned kernel (SKLR, gaussian start, C=1)"], 1)
+
+
+def test_one_answer_is_no_answers():
+    assert [count_answers(n) for n in (0, 1, 2)] == ["0 answers", "1 answer", "2 answers"]

@@ -68,7 +68,7 @@ class GuidedReport:
         columns = (
             f"{len(self.columns)} columns" if len(self.columns) else f"{self.n_features} features"
         )
-        return f"{self.n_rows} rows, {columns}, {self.n_answers} answers"
+        return f"{self.n_rows} rows, {columns}, {count_answers(self.n_answers)}"
 
     @property
     def how(self) -> str:
@@ -80,6 +80,10 @@ class GuidedReport:
             return "By the data alone: the answers are too few, or teach nothing beyond themselves."
         if "graph" in name or "diffusion" in name:
             return "Learned from your answers, following the neighbor graph."
+        if "fields" in name:
+            return (
+                "Learned from your answers: rows near the known ones, and along the neighbor graph."
+            )
         if "nearest means" in name:
             return "Learned from your answers: each row goes to the group it is nearest to."
         if "linear" in name or "ITML" in name:
@@ -98,7 +102,7 @@ class GuidedReport:
             shares = f"{percent(self.satisfied_before)} before, {percent(self.satisfied)} after"
             rows.append(("answers satisfied", shares))
         if self.n_doubtful:
-            rows.append(("set aside as doubtful", f"{self.n_doubtful} answers"))
+            rows.append(("set aside as doubtful", count_answers(self.n_doubtful)))
         rows += [("conflict", conflict) for conflict in self.conflicts]
         return html_table(self.size, rows)
 
@@ -122,6 +126,11 @@ class GuidedReport:
             shares = f"{percent(self.satisfied_before)} before, {percent(self.satisfied)} after"
             lines.append(f"answers satisfied: {shares}")
         if self.n_doubtful:
-            lines.append(f"set aside as doubtful: {self.n_doubtful} answers (doubtful_)")
+            lines.append(f"set aside as doubtful: {count_answers(self.n_doubtful)} (doubtful_)")
         lines += [f"conflict: {conflict}" for conflict in self.conflicts]
         return "\n".join(lines)
+
+
+def count_answers(n_answers: int) -> str:
+    """The number in words: one answer is no "1 answers"."""
+    return "1 answer" if n_answers == 1 else f"{n_answers} answers"

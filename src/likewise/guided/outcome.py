@@ -388,7 +388,9 @@ def explain_pairs(weighed: Weighed, n_judged: int) -> str:
     )
     if top == plain:
         return f"{why}."
-    return f"{why}; the clusters without answers predict {percent(weighed.scores[plain])}."
+    is_behind = weighed.scores[plain] > weighed.scores[top]
+    prior = ", which count less before answers speak for them," if is_behind else ""
+    return f"{why}; the clusters without answers{prior} predict {percent(weighed.scores[plain])}."
 
 
 def explain(weighed: WeighedSpaces, n_known: int, p_value: float) -> str:
