@@ -2,10 +2,14 @@
 
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from likewise import Constraints, GuidedClustering
 from likewise.cluster import spectral_rows
+from likewise.datasets import load_wine
+from likewise.guided import pair_graphs, plain_clusters
 from likewise.guided.pair_consensus import (
     IN_SPACE,
     JOINED,
@@ -195,3 +199,23 @@ def test_wrong_answers_are_found_among_those_that_were_not_drawn(monkeypatch):
     model = GuidedClustering(2, random_state=0).fit(X, constraints=given)
     assert adjusted_rand_score(y, model.labels_) == 1
     assert {given.points_of(i) for i in model.doubtful_} == {(0, 79), (5, 60), (1, 2), (70, 71)}
+
+
+def test_every_k_means_of_a_fit_to_pairs_runs_on_one_thread(monkeypatch):
+    seen, settable = [], set()  # some libraries stay at one thread, whatever is asked for
+
+    class Watched(KMeans):
+        def fit(self, *args, **kwargs):
+            libraries = [one for one in threadpool_info() if one["filepath"] in settable]
+            seen.append(max((library["num_threads"] for library in libraries), default=1))
+            return super().fit(*args, **kwargs)
+
+    for module in (pair_graphs, plain_clusters):
+        monkeypatch.setattr(module, "KMeans", Watched)
+    wine = load_wine()
+    answers = Constraints.from_labels(wine.y, n_must_link=15, n_cannot_link=15, random_state=0)
+    with threadpool_limits(2):
+        settable |= {one["filepath"] for one in threadpool_info() if one["num_threads"] == 2}
+        GuidedClustering(3, random_state=0).fit(wine.X, constraints=answers)
+    assert len(seen) > 10
+    assert set(seen) == {1}

@@ -32,6 +32,7 @@ from likewise.constraints import Constraints
 from likewise.guided.nearest_known import p_of_nearest
 from likewise.kernels import leading_eigenpairs, normalized_adjacency, self_tuning_graph
 from likewise.numerics.pair_distances import pair_sq_distances
+from likewise.numerics.threads import one_thread_if_small
 
 LEVEL = 0.05
 FEW = 20  # answers; fewer have little power, and a prior lets them pass more easily,
@@ -61,6 +62,7 @@ class Evidence(NamedTuple):
     p_value: float  # corrected for what was tried
 
 
+@one_thread_if_small(lambda X, *_, **__: X.size)
 def weigh_evidence(
     X: np.ndarray,
     answers: Constraints,

@@ -44,6 +44,7 @@ from likewise.guided.unnamed_groups import limit_unnamed, unseen_share
 from likewise.kernel_learning import SKLR
 from likewise.kernels import normalized_adjacency, self_tuning_graph, sq_distances
 from likewise.metric_learning import ITML
+from likewise.numerics.threads import one_thread_if_small
 from likewise.progress import track
 
 N_PERMUTATIONS = 499
@@ -162,6 +163,7 @@ def spaces_for(X: np.ndarray, seed: int) -> list[Space]:
     return spaces
 
 
+@one_thread_if_small(lambda X, *_, **__: X.size)
 def weigh_spaces(
     X: np.ndarray, groups: np.ndarray, *, seed: int, plain: Placed | None = None
 ) -> WeighedSpaces:
@@ -183,6 +185,7 @@ def weigh_spaces(
     )
 
 
+@one_thread_if_small(lambda X, *_, **__: X.size)
 def cluster_by_groups(
     X: np.ndarray,
     groups: np.ndarray,

@@ -45,6 +45,7 @@ from likewise.guided.pair_graphs import (
 from likewise.guided.spaces import AS_THEY_ARE, learn_space
 from likewise.kernels import interpolation_weights, lay_out_edges
 from likewise.metric_learning import ITML
+from likewise.numerics.threads import one_thread_if_small
 from likewise.progress import track
 
 N_SPLITS = 3
@@ -74,6 +75,7 @@ class Weighed(NamedTuple):
     errors: np.ndarray  # (n_ways,) of these, standard errors
 
 
+@one_thread_if_small(lambda X, *_, **__: len(X) ** 2)
 def find_ways(
     X: np.ndarray,
     Z: np.ndarray,
@@ -197,6 +199,7 @@ def place_side_by_side(fits: list[np.ndarray], shares: list[float], weighed: Wei
     return np.hstack(parts)
 
 
+@one_thread_if_small(lambda trials, *_: trials.folds[0].size)
 def judge_answers(
     trials: WayTrials,
     weighed: Weighed,

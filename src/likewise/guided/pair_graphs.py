@@ -43,6 +43,7 @@ from likewise.guided.known_groups import sharpen
 from likewise.guided.placed import share_by_distance
 from likewise.kernel_learning import SKLR
 from likewise.kernels import self_tuning_graph, sq_distances
+from likewise.numerics.threads import one_thread_if_small
 
 MOST_FEATURES = 300  # that ITML is fitted to: its cost grows with their square,
 N_DIRECTIONS = 50  # and of more, so many principal directions
@@ -116,6 +117,7 @@ def strongest_edges(A: np.ndarray, n_edges: int = N_EDGES) -> csr_array:
     return csr_array(edges + edges.T)
 
 
+@one_thread_if_small(lambda E, *_: E.size)
 def find_centers(E: np.ndarray, n_clusters: int, n_init: int, seed: int) -> np.ndarray:
     n_clusters = min(n_clusters, len(E))
     with warnings.catch_warnings():

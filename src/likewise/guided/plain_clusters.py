@@ -29,6 +29,7 @@ from likewise.guided.placed import (
 )
 from likewise.kernels import lay_out, neighbor_graph, sq_distances
 from likewise.numerics.rows import sample_rows
+from likewise.numerics.threads import one_thread_if_small
 
 MAP_ROWS = 3000  # that are laid out; the others take the memberships of their neighbors
 FEWEST_ROWS = 50  # distinct ones, and
@@ -89,6 +90,7 @@ def share_near(X, anchors: np.ndarray, memberships: np.ndarray, directions) -> n
     return share_by_neighbors(along(X, directions), along(anchors, directions), memberships)
 
 
+@one_thread_if_small(lambda X, *_: X.size)
 def share_on_map(
     X: np.ndarray, counts: np.ndarray, n_clusters: int, n_init: int, seed: int
 ) -> np.ndarray:
