@@ -11,11 +11,13 @@ from likewise import Constraints, GuidedClustering, load_model, save_model
 from likewise.datasets import load_digits, load_iris, load_wine
 from likewise.guided import outcome
 from likewise.guided.known_groups import (
+    FIELD,
     GRAPH,
     MATCHED,
     MEANS,
     N_FOLDS,
     PRIORS,
+    Space,
     combine,
     deal_rows,
     doubt_rows,
@@ -26,8 +28,10 @@ from likewise.guided.known_groups import (
     own_credit,
     share_by_clusters,
     share_by_distance,
+    share_by_fields,
     share_by_nearest,
     sharpen,
+    spread_in,
     weigh,
 )
 from likewise.guided.placed import Placed
@@ -288,3 +292,13 @@ def test_an_answer_that_contradicts_the_groups_is_doubtful(digits):
     assert answers.answer(contradiction).kind == "cannot_link"
     assert contradiction in model.doubtful_
     assert contradiction in model.violated_
+
+
+def test_fields_spread_in_a_space_that_is_named_for_them():
+    rng = np.random.default_rng(0)
+    Z, groups = rng.normal(size=(40, 2)), np.full(40, -1)
+    groups[:6] = np.arange(6) % 2
+    fields = Space("smooth fields", None, FIELD)
+    assert_allclose(spread_in(Z, fields, groups), share_by_fields(Z, groups, 2))
+    over_graph = spread_in(Z, Space("the neighbor graph", None), groups)
+    assert np.abs(over_graph - share_by_fields(Z, groups, 2)).max() > 0.05

@@ -68,6 +68,16 @@ def test_repulsion_by_a_grid_is_that_of_all_pairs_to_a_tenth(seed):
     assert np.linalg.norm(repulsion(flat) - exact) <= 0.1 * np.linalg.norm(exact)
 
 
+@pytest.mark.parametrize("size", [8, 9, 11])
+def test_the_sum_over_the_spectrum_is_that_over_all_pairs_of_nodes(size):
+    stripes = np.tile(np.arange(size) % 2, (size, 1)).astype(float)  # the shortest waves
+    places = layout.SPACING * np.stack(np.meshgrid(*[np.arange(size)] * 2, indexing="ij"), axis=-1)
+    places = places.reshape(-1, 2)
+    q = 1 / (1 + np.square(places[:, None] - places).sum(axis=2))
+    total, _ = layout._convolve(stripes, layout.SPACING)
+    assert_allclose(total, stripes.ravel() @ q @ stripes.ravel(), rtol=1e-5)
+
+
 def test_a_layout_wider_than_the_finest_grid_is_pushed_on_a_coarser_one(monkeypatch):
     flat = np.random.RandomState(0).randn(500, 2) * 20
     monkeypatch.setattr(layout, "MAX_NODES", 128)
