@@ -23,6 +23,7 @@ from likewise.deep import (  # noqa: E402
     code_training,
     losses,
     plan_choice,
+    trials,
 )
 from likewise.deep.learning_from_answers import (  # noqa: E402
     close_answers,
@@ -246,8 +247,8 @@ def test_images_start_with_the_likelihood_and_a_filter_with_angles():
 def test_how_even_clusters_should_be_is_tried_where_answers_speak_of_it(monkeypatch):
     X, y = draw_blobs()
     seen = []
-    monkeypatch.setattr(code_training, "select", lambda plans, *_, **__: seen.append(len(plans)))
-    monkeypatch.setattr(code_training, "first_unless_ahead", lambda *_: 1)
+    monkeypatch.setattr(trials, "select", lambda plans, *_, **__: seen.append(len(plans)))
+    monkeypatch.setattr(trials, "first_unless_ahead", lambda *_: 1)
     given = {**SMALL, "training": "auto", "image_shape": (2, 2), "encoder": (4,)}
     model = DeepConstrainedClustering(3, **given)
     monkeypatch.setattr(plan_choice.TrainingPlan, "named", classmethod(lambda cls, name: LIKELY))

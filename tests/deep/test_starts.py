@@ -56,10 +56,10 @@ def test_pairs_without_weight_start_nothing():
     assert not starts.pairs_with_weight(answers).n_answers
 
 
-def begin(X, answers, init_labels=None):
+def begin(X, answers, init_labels=None, **more):
     state = start_state(X, (8, 6), None, 3, "cpu", 0)
     rows = torch.as_tensor(X)
-    starts.start_clusters(state, rows, answers, 3, init_labels)
+    starts.start_clusters(state, rows, answers, 3, init_labels, **more)
     return state, encode_rows(state.network, rows)
 
 
@@ -101,6 +101,39 @@ def test_without_answers_nothing_is_learned_from_the_start():
     state, _ = begin(X, Constraints(60))
     assert (state.start == -1).all()
     assert_allclose(state.network.centers.detach().norm(dim=1), 1, rtol=1e-5)
+
+
+def test_from_nothing_centers_are_at_right_angles_and_no_row_has_a_label():
+    X, y = draw_blobs()
+    state, _ = begin(X, Constraints.from_labels(y, n_pairs=30, random_state=0), from_nothing=True)
+    centers = state.network.centers.detach()
+    assert_allclose(centers @ centers.T, np.eye(3), atol=1e-6)
+    assert (state.start == -1).all()
+    many = starts.draw_centers(9, torch.zeros(1, 4), torch.Generator().manual_seed(0))
+    assert many.shape == (9, 4)
+    assert (many.norm(dim=1) > 0).all()
+
+
+def test_labels_that_were_given_are_started_from_however_many_pairs_there_are():
+    X, y = draw_blobs()
+    state, _ = begin(X, Constraints(60), y, from_nothing=True)
+    assert_array_equal(state.start, y)
+
+
+def test_pairs_are_enough_alone_if_must_links_are_many_and_the_graph_holds_too_few(monkeypatch):
+    y = np.repeat([0, 1, 2], 40)
+    answers = Constraints.from_labels(y, n_must_link=45, n_cannot_link=60, random_state=0)
+    assert not starts.are_enough_alone(answers, 3)  # the graph holds them all
+    monkeypatch.setattr(starts, "GRAPH_ROWS", 50)
+    assert starts.are_enough_alone(answers, 3)
+    assert not starts.are_enough_alone(answers, 4)  # 45 must-links, 60 needed
+    weightless = Constraints(
+        120,
+        must_link=answers.must_link,
+        cannot_link=answers.cannot_link,
+        weights=np.zeros(answers.n_answers),
+    )
+    assert not starts.are_enough_alone(weightless, 3)
 
 
 def test_clusters_that_are_given_are_learned_first():

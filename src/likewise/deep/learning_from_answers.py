@@ -1,15 +1,17 @@
 """Clusters from codes and answers: the likelihood of agreement, pseudo-labels, and the contrast.
 
     repeat   for batches of rows and of answers:  one step of AdamW on
-                 answers      -log s, -log(1 - s), s = q_i.q_j; triples by softmax  (losses.py)
+                 answers      -log s, -log(1 - s), s = e + (1 - 2e) q_i.q_j, where e of them may
+                              be wrong; triples by softmax                           (losses.py)
                  + (1 - ramp) * labels that clusters start from                    (starts.py)
                  + ramp * pseudo-labels of the rows that are sure of their cluster
                  + size_weight * evenness + contrast_weight * contrast
     for      `max_epochs` passes over the rows, the rate along one cycle
 
 Answers are first closed (what they imply is learned too) unless they contradict each other or
-differ in weight.
-Reference: hsu2019 for the likelihood, sohn2020 for pseudo-labels.
+differ in weight. Answers that are trusted (e = 0) are shown nearly plain and learned by heart;
+others are warped more, so that what no other row supports is not.
+Reference: hsu2019 for the likelihood, patrini2017 for e, sohn2020 for pseudo-labels.
 """
 
 import math
@@ -32,6 +34,7 @@ from likewise.deep.self_supervision import (
     encode_rows,
     tensors_in,
 )
+from likewise.deep.starts import are_enough_alone, start_clusters
 from likewise.deep.steps import adam, make_step, one_cycle, set_rate
 from likewise.evaluation import held_out_accuracy
 
@@ -98,7 +101,7 @@ class StepLoss:
     def __init__(self, state, rows, answers, ease, settings: Settings, least: float, views: Views):
         self.network, self.rows, self.answers, self.ease = state.network, rows, answers, ease
         self.settings, self.least, self.views = settings, least, views
-        self.start = state.start
+        self.start, self.level = state.start, "mild" if settings.error_rate else "weak"
         self.slots = slots_of(answers, min(N_ANSWERS, settings.batch_size))
 
     def __call__(self, at, ramp, *inputs):
@@ -112,7 +115,8 @@ class StepLoss:
         ]
         rows = self.views.show(at.repeat(2), tuple(one[n : 3 * n] for one in drawn), "strong")
         if named:
-            asked = self.views.show(torch.cat(named), tuple(one[3 * n :] for one in drawn), "mild")
+            drawn_for_named = tuple(one[3 * n :] for one in drawn)
+            asked = self.views.show(torch.cat(named), drawn_for_named, self.level)
             rows = torch.cat([rows, asked])
         features = network.features(rows)
         codes = torch.nn.functional.normalize(features, dim=1)
@@ -139,9 +143,12 @@ class StepLoss:
         for (kind, some), which in zip(self.answers.items(), chosen):
             weight = named.get(kind, settings.triple_weight)
             weight = weight * self.slots[kind] / (n_pairs if kind in named else n_triples)
-            loss = loss_of_answers(
-                kind, some, which, first, lambda a, b: losses.overlap(q[a], q[b])
-            )
+            error_rate = settings.error_rate if kind in named else 0.0
+
+            def similarity(a, b, error_rate=error_rate):
+                return losses.overlap(q[a], q[b], error_rate)
+
+            loss = loss_of_answers(kind, some, which, first, similarity)
             total = total + weight * loss
             first += which.shape[0] * some.rows.shape[1]
         return total
@@ -186,6 +193,17 @@ def learn_clusters(
         state.epoch = epoch + 1
         state.objective.append(float(total) / n_steps)
         yield state.objective[-1]
+
+
+def begin_clustering(
+    state: CodeState, rows, answers: Constraints, settings: Settings, init_labels
+) -> None:
+    """Put clusters to start from into the state, which then is before its first epoch."""
+    n_clusters = settings.n_clusters
+    from_nothing = not settings.error_rate and are_enough_alone(answers, n_clusters)
+    start_clusters(state, rows, answers, n_clusters, init_labels, from_nothing=from_nothing)
+    state.phase, state.epoch, state.objective = "clustering", 0, []
+    state.optimizer = clustering_optimizer(state.network, settings.learning_rate)
 
 
 @torch.no_grad()

@@ -8,7 +8,8 @@
     must-link   -log s(i, j)       student: s = q_i.q_j
     cannot-link -log(1 - s(i, j))  angular: s = (1 + cos a)/2 for must-links, and for cannot-links
                                    (1 + cos(w a))/2 up to a = pi/w, 0 beyond: far enough is enough
-                                   likelihood: s = q_i.q_j, with the angular q
+                                   likelihood: s = e + (1 - 2e) q_i.q_j, with the angular q:
+                                   the chance of such an answer, where a share e of them is wrong
     odd_one_out -log softmax over the three similarities, at the pair named
     closer      the same over two
     undecided   variance of the three similarities
@@ -19,8 +20,9 @@
 
 Every answer has a weight; losses are weighted means over a batch.
 Reference: zhang2021 for the first three lines and the pairs (t_power=2 is what its code computes),
-zhang2025 for the angles, hsu2019 for the likelihood, chen2020 for the contrast, sohn2020 for
-pseudo-labels. We differ in the softmax over similarities, where zhang2021 has a hinge.
+zhang2025 for the angles, hsu2019 for the likelihood, patrini2017 for wrong answers in it, chen2020
+for the contrast, sohn2020 for pseudo-labels. We differ in the softmax over similarities, where
+zhang2021 has a hinge.
 """
 
 import math
@@ -60,9 +62,10 @@ def kl_loss(p, q):
     return (p * (torch.log(p + SMALLEST) - torch.log(q + IN_KL))).sum(dim=1).mean()
 
 
-def overlap(q, other):
-    """The probability that two rows share a cluster, (m,)."""
-    return (q * other).sum(dim=1).clamp(SMALLEST, 1 - SMALLEST)
+def overlap(q, other, error_rate: float = 0.0):
+    """The probability that two rows share a cluster, or that an answer says so, (m,)."""
+    together = error_rate + (1 - 2 * error_rate) * (q * other).sum(dim=1)
+    return together.clamp(SMALLEST, 1 - SMALLEST)
 
 
 def cosines(codes, other):

@@ -65,6 +65,10 @@ class TrainingPlan:
         With the likelihood: weight of what rows learn from clusters that they are sure of.
     contrast_weight : float, default=0.1
         With the likelihood: weight of going on with the contrast of views.
+    error_rate : float or None, default=None
+        With the likelihood: share of the pairs that may be wrong. With 0 each of them is learned by
+        heart; above, a pair that nothing else supports is given up. None is 0.2, or 0 if pairs are
+        many and held-out ones show that hardly any is wrong.
     flips : bool or None, default=None
         With the likelihood: whether images are mirrored too; None lets the answers decide.
     answers_apart : bool, default=True
@@ -115,6 +119,7 @@ class TrainingPlan:
     sizes: str = "equal"
     pseudo_weight: float = 1.0
     contrast_weight: float = 0.1
+    error_rate: float | None = None
     flips: bool | None = None
     answers_apart: bool = True
     drop_share: float | None = None
@@ -148,6 +153,15 @@ class TrainingPlan:
             check_scalar(self.pretraining_epochs, "pretraining_epochs", whole, min_val=0)
         if self.batch_size is not None:
             check_scalar(self.batch_size, "batch_size", whole, min_val=1)
+        if self.error_rate is not None:
+            check_scalar(
+                self.error_rate,
+                "error_rate",
+                number,
+                min_val=0,
+                max_val=0.5,
+                include_boundaries="left",
+            )
         check_drop_share(self.drop_share)
 
     @classmethod
@@ -191,7 +205,12 @@ PLANS: Mapping[str, TrainingPlan] = MappingProxyType(
         "angular": TrainingPlan(),
         "student": TrainingPlan(loss="student", answers_apart=False),
         "likelihood": TrainingPlan(
-            loss="likelihood", pretraining="contrastive", size_weight=0.2, max_epochs=20, tol=0.0
+            loss="likelihood",
+            pretraining="contrastive",
+            size_weight=0.2,
+            learning_rate=2e-3,
+            max_epochs=20,
+            tol=0.0,
         ),
         "zhang2021": ZHANG2021,
         "randel2021": replace(ZHANG2021, drop_share=0.7),
