@@ -150,6 +150,8 @@ def test_ranked_pairs_need_more_than_their_many_cannot_links_say():
     gain, error = gain_and_error(gains, answers)
     assert first_unless_ahead(found, answers, 0.99 * gain / error) == 1
     assert first_unless_ahead(found, answers, 1.01 * gain / error) == 0
+    assert first_unless_ahead(found, answers, 0.0, least=0.99 * gain) == 1
+    assert first_unless_ahead(found, answers, 0.0, least=1.01 * gain) == 0
     few = answers.subset(np.arange(300) < 10)
     assert first_unless_ahead(select([0.0, 1.0], trial, few), few, 0.0) == 0  # none was tried
 

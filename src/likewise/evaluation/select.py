@@ -126,14 +126,20 @@ def ahead_of_first(n_errors: Sequence[float]) -> Rule:
     return rule
 
 
-def first_unless_ahead(selected: Selected, constraints: Constraints, n_errors: float) -> int:
-    """The best of those ahead of the first by so many standard errors of ranked pairs, or 0."""
+def first_unless_ahead(
+    selected: Selected, constraints: Constraints, n_errors: float, *, least: float = 0.0
+) -> int:
+    """The best of those ahead of the first by so many standard errors of ranked pairs, or 0.
+
+    `least` is the mean credit that a lead must come to: where all predict nearly all answers, a
+    lead of a thousandth is many errors, and means nothing.
+    """
     if selected.chosen is None:
         return 0
     judged = constraints.subset(selected.is_judged)
     credits = selected.credits[:, selected.is_judged]
     found = [gain_and_error(rival - credits[0], judged) for rival in credits]
-    gains = [gain if gain > n_errors * error else 0.0 for gain, error in found]
+    gains = [gain if gain > max(n_errors * error, least) else 0.0 for gain, error in found]
     return int(np.argmax(gains))
 
 

@@ -3,8 +3,8 @@
     codes     learned from the images alone; answers choose only whether they are mirrored
     alone     GuidedClustering in the codes
     network   trained on from the codes and the clusters of `alone`, by the answers' likelihood
-    chosen    the network, unless held-out answers prefer the codes alone by one standard error, or
-              too few answers can be held out
+    chosen    the network, unless held-out answers prefer the codes alone by one standard error and
+              by a hundredth, or too few answers can be held out
 
 Both learn from three quarters of the answers, the network for a quarter of its epochs, and the
 others judge. Where answers name groups, rows are held out: their pairs with all known rows judge.
@@ -39,7 +39,8 @@ from likewise.scale import as_blocks, is_blockwise, mapped
 
 LEARNED_SHARE = 0.75  # of the answers, or of the known rows
 TRIAL_SHARE = 0.25  # of the network's epochs
-N_ERRORS = 1.0  # by which codes alone must be ahead of the network
+N_ERRORS = 1.0  # by which codes alone must be ahead of the network,
+LEAST_LEAD = 0.01  # and in mean credit: the network has had a quarter of its epochs
 MOST_KNOWN = 300  # rows whose pairs judge
 WAYS = ("a network that learned on from the codes", "the codes alone")
 CODES = "codes learned from the images alone"
@@ -156,7 +157,7 @@ def try_network(
             splits=[split],
             what="trying a network",
         )
-    chosen = first_unless_ahead(selected, judged, N_ERRORS)
+    chosen = first_unless_ahead(selected, judged, N_ERRORS, least=LEAST_LEAD)
     return Tried(chosen == 0, explain(selected, chosen))
 
 
