@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from likewise.constraints import Constraints
 from likewise.datasets import load_digits
-from likewise.guided import GuidedClustering, many_rows
+from likewise.guided import GuidedClustering, many_rows, spaces
 from likewise.guided.plain_clusters import (
     cluster_plainly,
     how_far,
@@ -218,3 +218,21 @@ def test_of_very_many_rows_those_before_learning_go_by_centers_alone(monkeypatch
     (placed,) = seen
     nearest = ((X[moved, None] - placed.centers) ** 2).sum(axis=2).argmin(axis=1)
     assert_array_equal(before[moved], nearest)
+
+
+def test_learned_spaces_are_up_against_the_clusters_without_answers(monkeypatch):
+    X, y = wide_blobs()
+    X, y = X[:300], y[:300]
+    answers = Constraints.from_labels(y, n_odd_one_out=60, random_state=0)
+
+    def score_with(labels):
+        found = cluster_plainly(X, 3, 1, 0)._replace(labels=labels)
+        monkeypatch.setattr(spaces, "cluster_plainly", lambda *_: found)
+        choice = spaces.choose_space(X, answers, 3, seed=0, n_jobs=None)
+        return choice.scores, choice.chosen
+
+    right, chosen = score_with(y)
+    wrong, _ = score_with(np.random.RandomState(0).permutation(y))
+    assert chosen == 0  # nothing is ahead of clusters that are right
+    assert right[0] > wrong[0] + 0.1
+    assert_array_equal(right[1:], wrong[1:])

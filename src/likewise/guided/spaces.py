@@ -3,9 +3,10 @@
 First comes a test: do the answers follow the data at all (evidence.py)? The spaces that are tried
 stand in `candidates_for`: log-det learning (SKLR) from two starts, at three strengths, and ITML
 where there are pairs. Each is judged by answers that it has not seen, in two ways at once: do its
-distances predict them, and do its clusters. The best must beat the features as they are by more
-than a standard error, and a linear metric beyond doubt; answers about rows that no other answer
-refers to have the last word: learning must not hurt.
+distances predict them, and do its clusters; of the features, those that would be found without
+answers (plain_clusters.py). The best must beat the features as they are by more than a standard
+error, and a linear metric beyond doubt; answers about rows that no other answer refers to have the
+last word: learning must not hurt.
 Decision 7 has the measurements behind these choices.
 """
 
@@ -30,6 +31,7 @@ from likewise.evaluation import (
     select,
 )
 from likewise.guided.evidence import weigh_evidence
+from likewise.guided.plain_clusters import cluster_plainly
 from likewise.kernel_learning import SKLR, ChoiceKernel, fit_start, map_training_rows
 from likewise.metric_learning import ITML
 from likewise.numerics.threads import one_thread_if_small
@@ -135,10 +137,15 @@ def choose_space(
         unknown = np.full(answers.n_answers, np.nan)
         return Choice(None, (), np.empty(0), np.empty(0), -1, why, unknown, follows=False)
     linear = next((i for i, c in enumerate(candidates) if isinstance(c.learner, ITML)), None)
+    plain = None if n_clusters is None else cluster_plainly(X, n_clusters, TRIAL_STARTS, seed)
 
     def trial(candidate, fit_part, held_out):
         Z = learn_space(coordinates[candidate.start], candidate.learner, fit_part)
-        return judge_space(Z, held_out, n_clusters, seed)
+        if n_clusters is None or plain is None:
+            return answer_credits(Z, held_out)
+        if candidate.learner is None:
+            return judge_space(Z, plain.labels, held_out)
+        return judge_space(Z, cluster_quickly(Z, n_clusters, seed), held_out)
 
     selected = select(
         candidates,
@@ -250,16 +257,16 @@ def learn_space(
 
 
 @one_thread_if_small(lambda Z, *_, **__: Z.size)
-def judge_space(
-    Z: np.ndarray, held_out: Constraints, n_clusters: int | None, seed: int
-) -> np.ndarray:
-    """Credits (n_held_out,) by the distances in a space and, where k is known, its clusters."""
-    credits = answer_credits(Z, held_out)
-    if n_clusters is None:
-        return credits
+def cluster_quickly(Z: np.ndarray, n_clusters: int, seed: int) -> np.ndarray:
+    """Labels (n,) of rows in a learned space."""
     labels = KMeans(n_clusters, n_init=TRIAL_STARTS, random_state=seed).fit_predict(Z)
-    together = labels[:, None] == np.arange(n_clusters)
-    return (credits + answer_credits(together, held_out)) / 2
+    return np.asarray(labels)
+
+
+def judge_space(Z: np.ndarray, labels: np.ndarray, held_out: Constraints) -> np.ndarray:
+    """Credits (n_held_out,) by the distances in a space and by the clusters of its rows."""
+    together = labels[:, None] == np.arange(labels.max() + 1)
+    return (answer_credits(Z, held_out) + answer_credits(together, held_out)) / 2
 
 
 def beats_the_features(linear: int | None) -> Rule:
