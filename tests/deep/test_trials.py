@@ -21,8 +21,10 @@ from likewise.deep import (  # noqa: E402
     starts,
     trials,
 )
+from likewise.deep.batches import answers_by_kind  # noqa: E402
 from likewise.deep.fit_settings import read_settings  # noqa: E402
-from likewise.deep.self_supervision import start_state  # noqa: E402
+from likewise.deep.learning_from_answers import StepLoss, begin_clustering  # noqa: E402
+from likewise.deep.self_supervision import Views, start_state  # noqa: E402
 from tests.deep.problems import draw_blobs  # noqa: E402
 
 LIKELY = TrainingPlan.named("likelihood", pretraining_epochs=1, max_epochs=4)
@@ -122,3 +124,29 @@ def test_a_wrong_error_rate_ends_in_one_error():
     for error_rate in (-0.1, 0.5):
         with pytest.raises(ValueError, match="error_rate == "):
             TrainingPlan.named("likelihood", error_rate=error_rate)
+
+
+@pytest.mark.parametrize(("error_rate", "n_known", "level"), [(0.0, 0, "weak"), (0.2, 60, "mild")])
+def test_answers_that_are_trusted_start_alone_and_are_shown_nearly_plain(
+    error_rate, n_known, level, monkeypatch
+):
+    X, y = draw_blobs()
+    answers = Constraints.from_labels(y, n_pairs=200, random_state=0)
+    monkeypatch.setattr(starts, "ASKED_SHARE", 0.01)
+    monkeypatch.setattr(starts, "LEAST_FITTING", 0.0)
+    model = DeepConstrainedClustering(3, encoder=(8, 6))
+    settings = replace(read_settings(model, LIKELY, *X.shape), error_rate=error_rate)
+    state = start_state(X, (8, 6), None, 3, "cpu", 0)
+    rows = torch.as_tensor(X)
+    begin_clustering(state, rows, answers, settings, None)
+    assert int((state.start >= 0).sum()) == n_known
+    views = Views(state.network, rows, flips=False)
+    by_kind = answers_by_kind(answers, "cpu")
+    loss_of = StepLoss(state, rows, by_kind, None, settings, 0.0, views)
+    assert loss_of.level == level
+    asked = []
+    monkeypatch.setattr(losses, "overlap", lambda q, other, e: asked.append(e) or q[:, 0])
+    q = torch.full((600, 3), 1 / 3)
+    chosen = [torch.zeros(n, dtype=torch.long) for n in loss_of.slots.values()]
+    loss_of.of_answers(q, 0, chosen)
+    assert asked == [error_rate] * 2
