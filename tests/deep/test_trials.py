@@ -84,11 +84,11 @@ def test_many_pairs_are_trusted_unless_held_out_ones_are_wrong(noise, expected, 
         asked.append((settings.error_rate, learned.n_answers))
         return np.eye(3)[y[at]]
 
-    monkeypatch.setattr(trials.Trial, "memberships", memberships)
+    monkeypatch.setattr(trials.ShortRun, "memberships", memberships)
     model = DeepConstrainedClustering(3, encoder=(8, 6))
     settings = read_settings(model, LIKELY, *X.shape)
     state = start_state(X, (8, 6), None, 3, "cpu", 0)
-    problem = trials.Trial(state, torch.as_tensor(X), answers, None, None)
+    problem = trials.ShortRun(state, torch.as_tensor(X), answers, None, None)
     assert trials.choose_error_rate(problem, settings) == trials.CAREFUL  # the graph holds them
     assert asked == []
     monkeypatch.setattr(starts, "GRAPH_ROWS", 20)

@@ -31,7 +31,7 @@ from likewise.deep.learning_from_answers import (
 )
 from likewise.deep.self_supervision import CodeState, learn_codes, start_state, tensors_in
 from likewise.deep.training import matmul_precision
-from likewise.deep.trials import Trial, choose_error_rate, choose_flips, choose_plan
+from likewise.deep.trials import ShortRun, choose_error_rate, choose_flips, choose_plan
 from likewise.maps import Map
 from likewise.progress import track
 
@@ -97,7 +97,7 @@ def train_clusters(
         if init_network is None and state.phase == "pretraining":
             flips = pretrain(state, rows, answers, first.pretraining_settings(), file, flips)
         candidates = [replace(one, flips=bool(flips)) for one in candidates]
-        problem = Trial(state, rows, answers, eased, init_labels)
+        problem = ShortRun(state, rows, answers, eased, init_labels)
         is_new = chosen is None
         if chosen is None:
             chosen = choose_plan(problem, candidates)

@@ -42,7 +42,7 @@ CAREFUL = 0.2  # the error rate that answers are learned with
 MOST_WRONG = 0.05  # of held-out pairs, if all are to be trusted
 
 
-class Trial(NamedTuple):
+class ShortRun(NamedTuple):
     """What a short run starts from."""
 
     state: CodeState
@@ -109,7 +109,7 @@ def choose_flips(state: CodeState, rows, answers: Constraints, settings: CodeSet
     return flips
 
 
-def choose_plan(problem: Trial, candidates: Sequence[Settings]) -> int:
+def choose_plan(problem: ShortRun, candidates: Sequence[Settings]) -> int:
     """Place of the plan that predicts held-out answers best; the first, if too few can judge."""
     answers = problem.answers
     entropies = [
@@ -135,7 +135,7 @@ def carefully(settings: Settings) -> Settings:
     return replace(settings, error_rate=CAREFUL) if settings.error_rate is None else settings
 
 
-def choose_error_rate(problem: Trial, settings: Settings) -> float:
+def choose_error_rate(problem: ShortRun, settings: Settings) -> float:
     """The one given; else 0 if pairs can sort the rows alone and hardly any is wrong."""
     if settings.error_rate is not None:
         return settings.error_rate
