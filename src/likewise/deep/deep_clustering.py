@@ -58,9 +58,10 @@ class DeepConstrainedClustering(
         more; leave it out where such changes would change what the image shows.
     training : TrainingPlan or str, default="auto"
         How codes and clusters are learned, and for how long: losses, their weights, steps, epochs.
-        "auto" lets held-out answers choose: for images how even clusters should be, for other rows
-        among "angular", "student" and "likelihood"; with too few answers it is the likelihood for
-        images, "angular" for other rows. "zhang2021" and "randel2021" train as published.
+        "auto" lets held-out answers choose: for images how even clusters should be and, if pairs
+        are many, whether all of them are trusted; for other rows among "angular", "student" and
+        "likelihood". With too few answers it is the likelihood for images, "angular" for other
+        rows. "zhang2021" and "randel2021" train as published.
     init_model : fitted DeepConstrainedClustering or SelfSupervisedCodes, default=None
         Start from its network and skip pretraining: for several sets of answers about the same
         rows.
@@ -117,7 +118,8 @@ class DeepConstrainedClustering(
 
     References
     ----------
-    randel2021, zhang2021, zhang2025, guo2018, xie2016, hsu2019, chen2020, sohn2020
+    randel2021, zhang2021, zhang2025, guo2018, xie2016, hsu2019, patrini2017, chen2020,
+    sohn2020
 
     See Also
     --------
